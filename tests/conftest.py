@@ -55,6 +55,14 @@ def audonnx_gender() -> Path:
 
 
 @pytest.fixture(scope="session")
+def wav2vec(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Speech emotion network of random weights: ``signal`` [1, time] to three ``logits``."""
+    from tests.builders.torch_models import wav2vec_tiny
+
+    return wav2vec_tiny(tmp_path_factory.mktemp("wav2vec"))
+
+
+@pytest.fixture(scope="session")
 def old_python() -> Path:
     """Interpreter with onnxruntime 1.17.3, numpy 1.26.4 and nothing else."""
     first, last = fetch.OLD_RUNTIME_PYTHONS
