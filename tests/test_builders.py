@@ -260,7 +260,7 @@ def test_each_table_has_a_range_of_its_own(tmp_path: Path) -> None:
 def test_positions_bound_the_length(tmp_path: Path) -> None:
     session = make_session(builders.gather_positions(tmp_path))
     assert session.run(None, {"input_ids": np.zeros((1, 6), np.int64)})[0].shape == (1, 6, 4)
-    with pytest.raises(Exception, match="out of data bounds|broadcast"):
+    with pytest.raises(Exception, match=r"out of data bounds|broadcast"):
         session.run(None, {"input_ids": np.zeros((1, 7), np.int64)})
 
 
