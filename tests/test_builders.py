@@ -357,6 +357,15 @@ def test_wav2vec_takes_any_duration(wav2vec: Path) -> None:
         assert shapes == [(1, 64), (1, 3)]
 
 
+@pytest.mark.modern
+def test_audonnx_reads_the_folder(tmp_path: Path) -> None:
+    import audonnx
+
+    model = audonnx.load(builders.audonnx_folder(tmp_path, ["a", "b"]))
+    assert model.labels("logits") == ["a", "b"]
+    assert model(normal(1, 16), 16_000).shape == (1, 2)
+
+
 def test_builders_write_the_same_bytes_again(tmp_path: Path) -> None:
     for name in ("classifier", "lstm_final_state", "scatter_add_duplicates", "qdq_conv"):
         first, again = (getattr(builders, name)(tmp_path / side) for side in "ab")

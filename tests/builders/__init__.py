@@ -3,6 +3,7 @@
 A builder takes the folder to write into. Models that need torch are in `torch_models`.
 """
 
+from tests.builders.audonnx_models import audonnx_folder
 from tests.builders.drift import (
     batch_invariant,
     conv_batchnorm,
@@ -86,6 +87,7 @@ __all__ = [
     "RANDOM_OPS",
     "STEPS",
     "argmax",
+    "audonnx_folder",
     "bad_conv_bias",
     "batch_invariant",
     "bernoulli",
