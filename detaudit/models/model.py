@@ -99,6 +99,8 @@ class Model:
         length_limits: largest sizes of named axes that a position table allows
         score_outputs: outputs that hold class scores by their operator or name
             (the graph ends in a Softmax, or the name ends in scores, logits, probs, …)
+        squashed_outputs: outputs whose values a Sigmoid brings into 0 to 1 one by one, so that
+            they do not compete for being the class
         labels: names of output values
         threads: threads that the format's own loader uses, None for the runtime's default
         transform: whether Python code of the model turns the signal into the input
@@ -126,6 +128,7 @@ class Model:
     id_ranges: tuple[IdRange, ...] = ()
     length_limits: tuple[tuple[str, int], ...] = ()
     score_outputs: tuple[str, ...] = ()
+    squashed_outputs: tuple[str, ...] = ()
     labels: tuple[Labels, ...] = ()
     threads: int | None = None
     transform: bool = False

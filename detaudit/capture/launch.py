@@ -1,0 +1,130 @@
+"""A worker process as its parent sees it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from detaudit.worker.channel import receive
+
+_ENTRY = Path(__file__).resolve().parent.parent / "worker" / "__main__.py"
+_TAIL = 12
+
+Message = tuple[dict[str, Any], list[np.ndarray]]
+
+
+class Worker:
+    """A worker process, ended when the ``with`` block is left.
+
+    Args:
+        python: interpreter to use, None for this one
+        environment: variables to set beside those of this process
+        timeout: seconds that the worker may stay silent
+
+    """
+
+    def __init__(self, python: str | None, environment: Mapping[str, str], timeout: float) -> None:
+        self._timeout = timeout
+        self._folder = tempfile.TemporaryDirectory(prefix="detaudit-worker-")
+        self.log = Path(self._folder.name) / "stderr.txt"
+        with self.log.open("wb") as stderr:
+            self._process = subprocess.Popen(
+                [python or sys.executable, str(_ENTRY)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                env={**os.environ, "PYTHONIOENCODING": "utf-8", **environment},
+                # Ctrl-C is for the parent alone, which then ends its workers.
+                start_new_session=True,
+            )
+        self._messages: queue.Queue[Message | None] = queue.Queue(maxsize=2)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+
+    def __enter__(self) -> Worker:
+        """The worker itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process, whatever it is doing."""
+        self._process.kill()
+        self._process.wait()
+        while self._reader.is_alive():
+            # The reader may wait for room, with an array that nobody wants any more.
+            with contextlib.suppress(queue.Empty):
+                self._messages.get(timeout=0.05)
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self._folder.cleanup()
+
+    def messages(self, job: Mapping[str, Any]) -> Iterator[Message]:
+        """Give the worker its job and receive what happens.
+
+        Args:
+            job: what ``detaudit.worker.main`` takes
+
+        Yields:
+            every message with its arrays; at the end always one of the events ``done``,
+            ``unavailable`` and ``failed``
+
+        """
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps({**job, "log": str(self.log)}).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # It died before it could listen; its exit tells why.
+        self._reader.start()
+        while True:
+            try:
+                received = self._messages.get(timeout=self._timeout)
+            except queue.Empty:
+                yield _failed(f"no sign of life for {self._timeout:g} s, ended by --timeout")
+                return
+            if received is None:
+                yield _failed(self._death())
+                return
+            yield received
+            if received[0]["event"] in ("done", "unavailable", "failed"):
+                return
+
+    def last_words(self) -> tuple[str, ...]:
+        """Last lines that the worker wrote to stderr."""
+        text = self.log.read_text(encoding="utf-8", errors="replace")
+        return tuple(line.rstrip() for line in text.splitlines() if line.strip())[-_TAIL:]
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        try:
+            while True:
+                self._messages.put(receive(self._process.stdout))
+        except (EOFError, OSError, ValueError):
+            self._messages.put(None)
+
+    def _death(self) -> str:
+        """Why the process ended without having said so."""
+        code = self._process.wait()
+        if code >= 0:
+            words = self.last_words()
+            return f"the worker ended with exit code {code}" + (f": {words[-1]}" if words else "")
+        name = signal.Signals(-code).name
+        if name == "SIGKILL":
+            return "the worker was killed (SIGKILL), as the system does when memory runs out"
+        return f"the worker crashed ({name})"
+
+
+def _failed(why: str) -> Message:
+    return {"event": "failed", "reason": why}, []

@@ -1,0 +1,18 @@
+"""``detaudit demo``: the main job on the model that ships with detaudit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Audit the bundled model.
+
+    Args:
+        arguments: what follows the command; the options of an audit
+
+    """
+    from detaudit.cli import run
+    from detaudit.demo import model_path
+
+    return run.main(arguments, model=str(model_path()))

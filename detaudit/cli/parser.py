@@ -1,0 +1,156 @@
+"""Arguments, and the options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from detaudit.errors import UsageError
+from detaudit.version import __version__
+
+
+class Parser(argparse.ArgumentParser):
+    """Parser whose complaints are one line."""
+
+    def __init__(self, **settings: Any) -> None:
+        """Parser without abbreviations, which later options would make ambiguous."""
+        super().__init__(
+            allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **settings
+        )
+        self.add_argument("--version", action="version", version=f"detaudit {__version__}")
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the complaint as the error of a wrong command."""
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, and name the option that an unknown one may have meant."""
+        parsed, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            import difflib
+
+            known = [option for action in self._actions for option in action.option_strings]
+            close = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            kind = "option" if unknown[0].startswith("-") else "argument"
+            self.error(f"unknown {kind} {unknown[0]}{hint}")
+        return parsed
+
+
+def add_judge_options(parser: Parser) -> None:
+    """Options that say how a record is judged."""
+    group = parser.add_argument_group("judging")
+    group.add_argument("--reference", metavar="TARGET", help="measure the others against this one")
+    group.add_argument(
+        "--decimals", metavar="A-B", default="0-7", help="decimals to round to (default 0-7)"
+    )
+    group.add_argument(
+        "--require",
+        metavar="R",
+        help="exit with 1 unless met: identical, decimals=K, max_abs=X, ulp=N, no-class-flip,"
+        " flip-rate=P, several with commas, OUTPUT:... for one output",
+    )
+    group.add_argument(
+        "--labels",
+        metavar="A,B,C|FILE",
+        action="append",
+        help="names of the output's values, OUTPUT=A,B,C for one of several outputs",
+    )
+    group.add_argument(
+        "--classes",
+        metavar="OUTPUT[:AXIS]",
+        action="append",
+        help="output that holds class scores, none for no output (default: found by itself)",
+    )
+    group.add_argument(
+        "--confidence", metavar="P", type=float, default=0.95, help="of bounds (default 0.95)"
+    )
+
+
+def add_report_options(parser: Parser) -> None:
+    """Options that say where the report goes."""
+    group = parser.add_argument_group("report")
+    group.add_argument(
+        "--csv",
+        metavar="F",
+        help="write one table with a row per measurement; F/ writes a table per section",
+    )
+    group.add_argument("--json", metavar="F", help="write the report as JSON; - for stdout")
+    group.add_argument("--quiet", action="store_true", help="no report on stdout")
+
+
+def read_decimals(text: str) -> tuple[int, int]:
+    """First and last number of decimals in a text such as ``0-7`` or ``3``."""
+    low, dash, high = text.partition("-")
+    if not low.isdecimal() or (dash and not high.isdecimal()):
+        raise UsageError(f"--decimals {text} is not of the form 0-7")
+    return int(low), int(high or low)
+
+
+def read_labels(texts: Sequence[str] | None) -> dict[str, tuple[str, ...]] | None:
+    """Labels per output; the empty name stands for the only output."""
+    labels: dict[str, tuple[str, ...]] = {}
+    for text in texts or ():
+        output, _, names = text.rpartition("=")
+        if output in labels:
+            raise UsageError(f"--labels {text}: labels of this output are given twice")
+        labels[output] = _read_label_file(names) or tuple(n.strip() for n in names.split(","))
+        if not all(labels[output]):
+            raise UsageError(f"--labels {text}: a label is empty")
+    return labels or None
+
+
+def read_classes(texts: Sequence[str] | None) -> dict[str, int] | None:
+    """Axis of the classes per output, None to find the outputs, empty for none of them."""
+    if not texts:
+        return None
+    if list(texts) == ["none"]:
+        return {}
+    classes = {}
+    for text in texts:
+        output, colon, axis = text.rpartition(":")
+        if colon and axis.lstrip("-").isdecimal():
+            # The name itself may hold colons: StatefulPartitionedCall:0 names output and axis
+            # only when a second number follows.
+            classes[output] = int(axis)
+        else:
+            classes[text] = -1
+    return classes
+
+
+def check_writable(*paths: str | None) -> None:
+    """Refuse files that could not be written, before anything runs."""
+    from pathlib import Path
+
+    for path in paths:
+        if path is None or path == "-":
+            continue
+        # A table per section goes into a folder, which is made when it is missing.
+        folder = Path(path) if Path(path).is_dir() else Path(path).parent
+        if not folder.is_dir():
+            raise UsageError(f"cannot write {path}: there is no folder {folder}")
+        if not os.access(folder, os.W_OK):
+            raise UsageError(f"cannot write {path}: no permission to write to {folder}")
+
+
+def _read_label_file(name: str) -> tuple[str, ...] | None:
+    """Labels in a text file, one per line, or in a YAML or JSON list; None if it is no file."""
+    from pathlib import Path
+
+    import yaml
+
+    path = Path(name)
+    if not path.is_file():
+        return None
+    text = path.read_text(encoding="utf-8")
+    if path.suffix not in (".yaml", ".yml", ".json"):
+        return tuple(line.strip() for line in text.splitlines() if line.strip())
+    try:
+        labels = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise UsageError(f"--labels {path} cannot be read: {error}") from None
+    if not isinstance(labels, list):
+        raise UsageError(f"--labels {path} does not hold a list")
+    return tuple(str(label) for label in labels)

@@ -1,0 +1,185 @@
+"""``detaudit MODEL``: the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from detaudit.cli.parser import (
+    Parser,
+    add_judge_options,
+    add_report_options,
+    check_writable,
+    read_classes,
+    read_decimals,
+    read_labels,
+)
+from detaudit.errors import UsageError
+
+_DESCRIPTION = """\
+Would this model give the same number again? Runs MODEL with the same input again and
+again: within a session, in fresh sessions, in fresh processes, and on every device.
+"""
+_EPILOG = """\
+targets:
+  cpu  cuda:0  openvino  ep:<ProviderName>, with options in brackets:
+  cpu[threads=4,opt=off]  cuda:0[cudnn_conv_algo_search=DEFAULT]  cpu[python=old/bin/python]
+
+other commands:
+  detaudit show RECORD    render a saved record again, in any format
+  detaudit demo           audit the model that comes with detaudit
+
+exit codes:
+  0 audited    1 a requirement is not met    2 the command is wrong
+  3 something that was asked for could not be audited
+"""
+
+
+def main(arguments: Sequence[str], model: str | None = None, source: str | None = None) -> int:
+    """Capture, save, judge and render as the arguments say.
+
+    Args:
+        arguments: what follows the command
+        model: model to audit, None where the arguments name it
+        source: input to use when the arguments name none
+
+    """
+    options = _parser(model).parse_args(arguments)
+    model = model or options.model
+    from detaudit.audit import plan_audit
+    from detaudit.cli.output import deliver, show_progress
+
+    check_writable(options.csv, options.json, options.save)
+    given, values = _read_inputs(options.input)
+    spec = plan_audit(
+        model,
+        options.device,
+        reference=options.reference,
+        variants=options.variants,
+        runs=options.runs,
+        sessions=options.sessions,
+        processes=options.processes,
+        seed=options.seed,
+        samples=options.samples,
+        source=given or source,
+        inputs=dict(values),
+        shapes=dict(_pair(text, "--shape") for text in options.shape or ()),
+        duration=options.duration,
+        sampling_rate=options.sampling_rate,
+        labels=read_labels(options.labels),
+        classes=read_classes(options.classes),
+        outputs=options.output or (),
+        decimals=read_decimals(options.decimals),
+        require=options.require,
+        confidence=options.confidence,
+        seed_runtime=options.seed_runtime,
+        trust=options.trust,
+        timeout=options.timeout,
+    )
+    from detaudit.capture.capture import capture
+    from detaudit.judge.judge import judge
+
+    with show_progress(quiet=options.no_progress or options.quiet) as progress:
+        record = capture(spec, progress)
+    if options.save:
+        from detaudit.archive import save_record
+
+        save_record(record, options.save)
+    return deliver(judge(record), options)
+
+
+def _parser(model: str | None) -> Parser:
+    parser = Parser(
+        prog="detaudit" if model is None else "detaudit demo",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+    )
+    if model is None:
+        parser.add_argument("model", metavar="MODEL", help="ONNX file, audonnx folder or zip")
+    where = parser.add_argument_group("where and how often")
+    where.add_argument(
+        "--device",
+        metavar="LIST",
+        action="append",
+        help="targets (default: the CPU and every CUDA device)",
+    )
+    where.add_argument(
+        "--variants",
+        choices=("standard", "none"),
+        default="standard",
+        help="none: a CUDA device is audited only as asked",
+    )
+    for name, default, text in (
+        ("runs", 10, "calls in each session"),
+        ("sessions", 2, "fresh sessions in each process"),
+        ("processes", 2, "fresh processes of each target"),
+    ):
+        where.add_argument(
+            f"--{name}", metavar="N", type=int, default=default, help=f"{text} (default {default})"
+        )
+    where.add_argument(
+        "--timeout",
+        metavar="S",
+        type=float,
+        default=300.0,
+        help="seconds that a worker may stay silent (default 300)",
+    )
+    where.add_argument(
+        "--seed-runtime", action="store_true", help="seed ONNX Runtime's random numbers too"
+    )
+    where.add_argument(
+        "--trust", action="store_true", help="let Python code that the model brings run"
+    )
+    what = parser.add_argument_group("inputs and outputs")
+    what.add_argument(
+        "--input",
+        metavar="PATH|NAME=SPEC",
+        action="append",
+        help="npz, folder of npy or wav; or zeros, ones, normal, uniform:a:b, int:a:b, value:v,"
+        " @file.npy for one input",
+    )
+    what.add_argument(
+        "--shape",
+        metavar="NAME=DIM",
+        action="append",
+        help="size of a named axis, or 1x160x40 for a whole input",
+    )
+    what.add_argument("--seed", metavar="N", type=int, default=1, help="of all inputs (default 1)")
+    what.add_argument(
+        "--samples", metavar="N", type=int, default=1, help="number of inputs (default 1)"
+    )
+    what.add_argument(
+        "--duration",
+        metavar="S",
+        type=float,
+        default=1.0,
+        help="length of generated audio in seconds (default 1)",
+    )
+    what.add_argument("--sampling-rate", metavar="HZ", type=int, help="of audio")
+    what.add_argument("--output", metavar="NAME", action="append", help="look at this output only")
+    add_judge_options(parser)
+    add_report_options(parser)
+    parser.add_argument("--save", metavar="F.audit", help="save what happened")
+    parser.add_argument("--no-progress", action="store_true", help="no progress on stderr")
+    return parser
+
+
+def _read_inputs(texts: Sequence[str] | None) -> tuple[str | None, tuple[tuple[str, str], ...]]:
+    """File that holds the inputs, and how to fill single ones."""
+    from pathlib import Path
+
+    source, values = None, []
+    for text in texts or ():
+        if "=" in text and not Path(text).exists():
+            values.append(_pair(text, "--input"))
+        elif source is not None:
+            raise UsageError(f"--input {text}: inputs are already taken from {source}")
+        else:
+            source = text
+    return source, tuple(values)
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    name, equals, value = text.rpartition("=")
+    if not equals or not name or not value:
+        raise UsageError(f"{option} {text} is not of the form NAME=VALUE")
+    return name, value

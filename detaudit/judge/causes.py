@@ -1,0 +1,78 @@
+"""Likely causes of what was measured, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from detaudit.models.model import RandomOp
+from detaudit.target import Target
+
+_MOST = 4
+
+
+def name_random_ops(ops: Sequence[RandomOp]) -> str:
+    """Random operators of a model in words.
+
+    Args:
+        ops: at least one operator
+
+    Examples:
+        >>> name_random_ops([RandomOp("Dropout", "d1", "If_0/then_branch", False)])
+        "Dropout 'd1' in If_0/then_branch"
+
+    """
+    return name_some(
+        f"{op.op} '{op.node}'" + (f" in {op.subgraph}" if op.subgraph else "") for op in ops
+    )
+
+
+def name_some(names: Iterable[str]) -> str:
+    """Names in a sentence, at most four of them.
+
+    Examples:
+        >>> name_some(["a", "b", "c", "d", "e", "f"])
+        'a, b, c, d and 2 more'
+
+    """
+    names = list(names)
+    left = len(names) - _MOST
+    return ", ".join(names[:_MOST]) + (f" and {left} more" if left > 0 else "")
+
+
+def explain_drift(target: Target, scope: str, ops: Sequence[RandomOp], first_differs: bool) -> str:
+    """Why results of one target differ, and what to try.
+
+    Args:
+        target: the target
+        scope: narrowest scope in which they differ
+        ops: random operators of the model
+        first_differs: whether only the first run differs from the rest
+
+    """
+    if first_differs and scope == "run":
+        return (
+            "Some versions of ONNX Runtime give memory of the first run a second use: try"
+            " mem_pattern=0 or another version, and never drop the first run as a warm-up."
+        )
+    if ops:
+        return {
+            "run": f"The model draws random numbers: {name_random_ops(ops)}. Their state lives in"
+            " the session, so every call continues it; a seed attribute does not change that.",
+            "session": f"The model draws random numbers: {name_random_ops(ops)}.",
+            "process": f"The model draws random numbers: {name_random_ops(ops)}. Without a seed"
+            " they start anew in every process: seed the runtime (--seed-runtime) or give the"
+            " operators a seed.",
+        }[scope]
+    if target.family == "cuda":
+        return {
+            "run": "Sums with atomic additions finish in any order on a GPU.",
+            "session": "Convolution algorithms are picked when a session starts: compare"
+            " cudnn_conv_algo_search=DEFAULT, and the versions of ONNX Runtime and cuDNN.",
+            "process": "What is chosen once per process, such as an algorithm or a plan, differs.",
+        }[scope]
+    return {
+        "run": "Threads that add into the same place finish in any order (scatter and other"
+        " reductions with duplicate indices): compare threads=1.",
+        "session": "Something is chosen when a session starts.",
+        "process": "Something is drawn or chosen once per process: seeds, hash order, addresses.",
+    }[scope]

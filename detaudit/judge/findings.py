@@ -1,0 +1,182 @@
+"""What is worth telling beside the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from detaudit.judge.causes import explain_drift, name_random_ops, name_some
+from detaudit.judge.observations import observe_outputs
+from detaudit.record import Record, TargetRecord
+from detaudit.report import Finding, Report
+from detaudit.rows import Repeatability
+from detaudit.spec import SCOPES
+
+_LEVELS = ("error", "warning", "info")
+
+
+def find_findings(record: Record, report: Report) -> tuple[Finding, ...]:
+    """Findings, the most serious first.
+
+    Args:
+        record: what happened
+        report: tables made of it
+
+    """
+    found = [
+        *_unaudited(record),
+        *_drift(record, report),
+        *_deviations(report),
+        *_classes(report),
+        *_rounding(report),
+        *observe_outputs(record),
+        *_model(record, report),
+        *(note for target in record.targets for note in _options(target)),
+    ]
+    found += [Finding("info", "note", None, None, note) for note in record.notes]
+    return tuple(sorted(found, key=lambda finding: _LEVELS.index(finding.level)))
+
+
+def _unaudited(record: Record) -> Iterator[Finding]:
+    for target in record.targets:
+        if target.status != "ok":
+            name = target.target.name
+            yield Finding("error", target.status, name, None, f"{target.status}: {target.reason}")
+
+
+def _drift(record: Record, report: Report) -> Iterator[Finding]:
+    reference = next((row.name for row in report.targets if row.is_reference), None)
+    for name, rows in groupby(report.repeatability, key=lambda row: row.target):
+        target = next(t for t in record.targets if t.target.name == name)
+        varying = [row for row in rows if not row.identical]
+        if not varying:
+            continue
+        scope = min((row.scope for row in varying), key=SCOPES.index)
+        first = [row for row in varying if row.scope == scope]
+        yield _drift_finding(record, target, scope, first)
+        if any(row.nan_pattern_changed for row in varying):
+            outputs = name_some(dict.fromkeys(r.output for r in varying if r.nan_pattern_changed))
+            yield Finding(
+                "warning", "nan-varies", name, None, f"NaN or infinity comes and goes in {outputs}."
+            )
+        for row in varying:
+            if row.structural:
+                yield Finding("error", "structure-varies", name, row.output, f"{row.structural}.")
+        if name == reference and len(record.targets) > 1:
+            yield Finding(
+                "warning",
+                "reference-varies",
+                name,
+                None,
+                "The reference itself varies: the others are measured against its first result.",
+            )
+
+
+def _drift_finding(
+    record: Record, target: TargetRecord, scope: str, rows: list[Repeatability]
+) -> Finding:
+    worst = max(rows, key=lambda row: (row.distinct, row.max_abs or 0.0))
+    first_differs = all(row.first_run_differs for row in rows) and scope == "run"
+    outputs = name_some(dict.fromkeys(row.output for row in rows))
+    units = {"run": "runs", "session": "sessions", "process": "processes"}[scope]
+    size = "" if worst.max_abs is None else f", up to {worst.max_abs:.1e} apart"
+    what = (
+        f"The first run of a session differs from the rest in {outputs}{size}."
+        if first_differs
+        else f"{worst.distinct} distinct results in {worst.units} {units} of {outputs}{size}."
+    )
+    cause = explain_drift(target.target, scope, record.model.random_ops, first_differs)
+    kind = "first-run-differs" if first_differs else f"{scope}-drift"
+    return Finding("warning", kind, target.target.name, None, f"{what} {cause}")
+
+
+def _deviations(report: Report) -> Iterator[Finding]:
+    for row in report.deviation:
+        if row.label is not None:
+            continue
+        where = (row.target, row.output)
+        if row.structural:
+            message = f"Cannot be compared with {row.reference}: {row.structural}."
+            yield Finding("error", "structure-differs", *where, message)
+        if row.nan_pattern_changed:
+            message = f"NaN or infinity stands where {row.reference} has none, or the reverse."
+            yield Finding("warning", "nan-differs", *where, message)
+        if row.explanation:
+            yield Finding("warning", "unusual-size", *where, row.explanation)
+
+
+def _classes(report: Report) -> Iterator[Finding]:
+    for row in report.classes:
+        where = (row.target, row.output)
+        if row.flips:
+            message = f"{row.flips} of {row.samples} predicted classes change."
+            yield Finding("warning", "class-flips", *where, message)
+        if row.ties:
+            message = f"{row.ties} of {row.samples} items have two equal largest scores: a tie, in"
+            yield Finding("info", "ties", *where, f"{message} which the lower index wins.")
+        if row.no_class:
+            message = f"{row.no_class} of {row.samples} items have NaN among their scores."
+            yield Finding("warning", "no-class", *where, f"{message} They have no class.")
+
+
+def _rounding(report: Report) -> Iterator[Finding]:
+    """Printed values that change far more often, or less, than evenly spread values would."""
+    for key, rows in groupby(report.rounding, key=lambda r: (r.target, r.reference, r.output)):
+        for row in rows:
+            expected = row.expected_share * row.values
+            if max(row.changed, expected) < 20:
+                continue
+            if not expected / 3 <= row.changed <= expected * 3:
+                message = (
+                    f"At {row.decimals} decimals {row.changed} of {row.values} printed values"
+                    f" change where {expected:.0f} were expected: the values are not spread"
+                    " evenly. Trust what was observed."
+                )
+                yield Finding("info", "uneven-values", key[0], key[2], message)
+                break
+
+
+def _model(record: Record, report: Report) -> Iterator[Finding]:
+    model = record.model
+    drifted = any(not row.identical for row in report.repeatability)
+    if model.random_ops and report.repeatability and not drifted:
+        yield Finding(
+            "info",
+            "random-ops-without-effect",
+            None,
+            None,
+            f"The model draws random numbers ({name_random_ops(model.random_ops)}), but no"
+            " difference was seen: they may have no effect on the outputs, or need a rarer input.",
+        )
+    if model.widened:
+        yield Finding(
+            "info",
+            "widened",
+            None,
+            None,
+            f"{name_some(model.widened)}: bfloat16, compared as float32 behind an added Cast.",
+        )
+    if model.low_precision:
+        yield Finding(
+            "info",
+            "low-precision",
+            None,
+            None,
+            "Some nodes compute in 16 bits; a CPU may compute them in float32 behind casts.",
+        )
+
+
+def _options(target: TargetRecord) -> Iterator[Finding]:
+    name = target.target.name
+    if target.status != "ok":
+        return
+    given = dict(target.target.options)
+    if "inter_threads" in given and given.get("execution") != "parallel":
+        message = "inter_threads has no effect while execution is sequential."
+        yield Finding("info", "moot-option", name, None, message)
+    if "precision" in target.effective:
+        message = f"Computed in {target.effective['precision']}."
+        yield Finding("info", "precision", name, None, message)
+    if len(target.placement) > 1:
+        parts = ", ".join(f"{nodes} on {provider}" for provider, nodes in target.placement.items())
+        yield Finding("info", "mixed-placement", name, None, f"Nodes ran on: {parts}.")

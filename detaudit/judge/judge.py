@@ -1,0 +1,219 @@
+"""From what happened to what it means; nothing is run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from detaudit.errors import UsageError
+from detaudit.judge.classes import holds_labels, judge_classes
+from detaudit.judge.deviation import judge_deviation
+from detaudit.judge.findings import find_findings
+from detaudit.judge.grid import Grid, audited_grids
+from detaudit.judge.labels import find_class_axis, find_labels, unknown_names
+from detaudit.judge.latency import judge_latency
+from detaudit.judge.repeatability import judge_repeatability
+from detaudit.judge.requirement import find_failures
+from detaudit.judge.rounding import judge_decimals, judge_rounding
+from detaudit.judge.values import judge_values
+from detaudit.judge.verdict import compose_sentence
+from detaudit.metrics.ulp import Grid as FloatGrid
+from detaudit.plain import to_plain
+from detaudit.record import OutputFacts, Record
+from detaudit.report import Report, Verdict
+from detaudit.requirement import parse_requirement
+from detaudit.rows import Classes, Decimals, Deviation, Rounding, TargetRow, Value
+from detaudit.spec import JudgeSpec
+from detaudit.version import __version__
+
+
+def judge(record: Record, judging: JudgeSpec | None = None) -> Report:
+    """Judge a record.
+
+    Args:
+        record: what happened
+        judging: how to judge, None for what was asked when it was captured
+
+    Returns:
+        measurements, findings and a verdict
+
+    Raises:
+        UsageError: if the reference is none of the targets, or labels or classes name no output
+
+    """
+    judging = judging or record.spec.judging
+    reference_name = judging.reference or record.targets[0].target.name
+    if reference_name not in [target.target.name for target in record.targets]:
+        raise UsageError(f"the reference {reference_name} is none of the record's targets")
+    grids = audited_grids(record)
+    _check_names(grids, judging)
+    reference = next((grid for grid in grids if grid.name == reference_name), None)
+    tables = _Tables(record, judging)
+    for grid in grids:
+        tables.add(grid, None)
+    if reference is not None:
+        for grid in grids:
+            if grid is not reference:
+                tables.add(grid, reference)
+    report = Report(
+        created=record.created,
+        detaudit=__version__,
+        model=_describe_model(record),
+        inputs=_describe_inputs(record),
+        seeding=_describe_seeding(record),
+        environment=record.environment,
+        interrupted=record.interrupted,
+        targets=_target_rows(record, reference_name),
+        repeatability=tuple(
+            row for grid in grids for row in judge_repeatability(grid, judging.confidence)
+        ),
+        deviation=tuple(tables.deviation),
+        rounding=tuple(tables.rounding),
+        decimals=tuple(tables.decimals),
+        classes=tuple(tables.classes),
+        latency=tuple(judge_latency(grid) for grid in grids),
+        values=tuple(tables.values),
+        findings=(),
+        verdict=Verdict(judging.requirement, None, (), (), ""),
+    )
+    report = dataclasses.replace(report, findings=find_findings(record, report))
+    return dataclasses.replace(report, verdict=_find_verdict(report, judging))
+
+
+class _Tables:
+    """Tables that need the arrays, filled target by target."""
+
+    def __init__(self, record: Record, judging: JudgeSpec) -> None:
+        self._record = record
+        self._judging = judging
+        self.deviation: list[Deviation] = []
+        self.rounding: list[Rounding] = []
+        self.decimals: list[Decimals] = []
+        self.classes: list[Classes] = []
+        self.values: list[Value] = []
+
+    def add(self, grid: Grid, reference: Grid | None) -> None:
+        """Compare a target with the reference, or its runs among themselves for None."""
+        for number, output in enumerate(grid.target.outputs):
+            labels = find_labels(output, self._record.model, self._judging)
+            if reference is None:
+                largest, mean = _own_distances(grid, number)
+                self.values += judge_values(grid, number, labels, self._record.arrays)
+                self._compare(grid, grid, number, largest, mean)
+            else:
+                rows, whole = judge_deviation(
+                    grid, reference, number, labels, self._float_grid(output), self._record.arrays
+                )
+                self.deviation += rows
+                own, _ = _own_distances(grid, number)
+                largest = whole.max_abs if own is None else max(own, whole.max_abs or 0.0)
+                self._compare(grid, reference, number, largest, whole.mean_abs)
+
+    def _compare(
+        self, grid: Grid, other: Grid, number: int, largest: float | None, mean: float | None
+    ) -> None:
+        """Rounding, decimals and classes of an output."""
+        output, arrays, judging = grid.target.outputs[number], self._record.arrays, self._judging
+        dtype = self._float_grid(output) or output.dtype
+        if dtype.startswith(("float", "bfloat")):
+            if grid is not other or largest:
+                self.rounding += judge_rounding(
+                    grid, other, number, largest or 0.0, judging, arrays
+                )
+            self.decimals.append(judge_decimals(grid, other, number, dtype, largest, mean, arrays))
+        axis = find_class_axis(output, self._record.model, judging)
+        if axis is not None or holds_labels(output):
+            row = judge_classes(grid, other, number, axis, judging.confidence, arrays)
+            if row is not None and (grid is not other or largest or row.flips):
+                self.classes.append(row)
+
+    def _float_grid(self, output: OutputFacts) -> FloatGrid | None:
+        return "bfloat16" if output.path in self._record.model.widened else None
+
+
+def _own_distances(grid: Grid, output: int) -> tuple[float | None, float | None]:
+    """Largest and mean difference among the runs of a target; 0 where all are equal."""
+    spreads = [s.summary for s in grid.target.spreads if s.output == output]
+    if any(s.max_abs is None for s in spreads):
+        return None, None
+    return (
+        max((float(s.max_abs or 0) for s in spreads), default=0.0),
+        max((float(s.mean_abs or 0) for s in spreads), default=0.0),
+    )
+
+
+def _check_names(grids: tuple[Grid, ...], judging: JudgeSpec) -> None:
+    for grid in grids:
+        if unknown := unknown_names(grid.target.outputs, judging):
+            known = ", ".join(output.path for output in grid.target.outputs)
+            raise UsageError(f"the model has no output '{unknown[0]}'; it has: {known}")
+
+
+def _target_rows(record: Record, reference: str) -> tuple[TargetRow, ...]:
+    spec = record.spec
+    rows = []
+    for number, target in enumerate(record.targets):
+        table = record.arrays.get(f"{number}/runs", np.empty(0))
+        rows.append(
+            TargetRow(
+                name=target.target.name,
+                kind=target.kind,
+                status=target.status,
+                reason=target.reason,
+                is_reference=target.target.name == reference,
+                hardware=target.hardware,
+                runs=len(table),
+                plan=(spec.runs, spec.sessions, spec.processes),
+                requested=dict(target.target.options),
+                effective=target.effective,
+                placement=target.placement,
+                versions=target.versions,
+            )
+        )
+    return tuple(rows)
+
+
+def _describe_model(record: Record) -> Mapping[str, Any]:
+    plain = cast(dict[str, Any], to_plain(record.model))
+    for internal in ("graph", "root"):
+        del plain[internal]
+    return plain
+
+
+def _describe_inputs(record: Record) -> Mapping[str, Any]:
+    return {
+        "seed": record.spec.inputs.seed,
+        "samples": record.spec.inputs.samples,
+        "sha256": record.inputs_sha256,
+        "source": record.input_source,
+        "arrays": to_plain(record.inputs),
+    }
+
+
+def _describe_seeding(record: Record) -> Mapping[str, Any]:
+    return {
+        "parent": record.seeding,
+        "targets": {
+            target.target.name: [
+                {"process": p.process, "seeding": p.seeding, "state": p.state}
+                for p in target.processes
+            ]
+            for target in record.targets
+        },
+    }
+
+
+def _find_verdict(report: Report, judging: JudgeSpec) -> Verdict:
+    failures: tuple[str, ...] = ()
+    if judging.requirement is not None:
+        failures = tuple(find_failures(parse_requirement(judging.requirement), report))
+    return Verdict(
+        requirement=judging.requirement,
+        met=None if judging.requirement is None else not failures,
+        untested=tuple(row.name for row in report.targets if row.status != "ok"),
+        failures=failures,
+        sentence=compose_sentence(report),
+    )

@@ -1,0 +1,48 @@
+"""Whether the same input gives the same output again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from detaudit.judge.grid import Grid, find_agreement
+from detaudit.rows import Repeatability
+from detaudit.spec import SCOPES
+
+
+def judge_repeatability(grid: Grid, confidence: float) -> Iterator[Repeatability]:
+    """Rows of a target, one per output and scope.
+
+    Args:
+        grid: runs of the target
+        confidence: of the bounds, between 0 and 1
+
+    """
+    spreads = {(s.output, s.scope): s.summary for s in grid.target.spreads}
+    for number, output in enumerate(grid.target.outputs):
+        for scope in SCOPES:
+            agreement = find_agreement(grid.groups(number, scope), confidence)
+            summary = spreads.get((number, scope))
+            identical = agreement.distinct == 1
+            changed = summary is not None and (
+                summary.changed > 0 or summary.nan_pattern_changed or summary.structural is not None
+            )
+            yield Repeatability(
+                target=grid.name,
+                output=output.path,
+                scope=scope,
+                comparisons=agreement.comparisons,
+                units=agreement.units,
+                distinct=agreement.distinct,
+                identical=identical,
+                same_values=identical or not changed,
+                modal_share=agreement.modal_share,
+                instability_upper_bound=agreement.bound,
+                confidence=confidence,
+                max_abs=summary.max_abs if summary else 0.0,
+                mean_abs=summary.mean_abs if summary else 0.0,
+                max_ulp=summary.max_ulp if summary else None,
+                changed_share=summary.changed_share if summary else 0.0,
+                first_run_differs=agreement.first_differs,
+                nan_pattern_changed=bool(summary and summary.nan_pattern_changed),
+                structural=summary.structural if summary else None,
+            )

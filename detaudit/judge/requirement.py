@@ -1,0 +1,99 @@
+"""What misses a requirement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from detaudit.report import Report
+from detaudit.requirement import Requirement
+from detaudit.rows import Deviation, Repeatability
+
+
+def find_failures(requirements: tuple[Requirement, ...], report: Report) -> Iterator[str]:
+    """What misses the conditions, one line each.
+
+    What was not audited never meets a condition.
+
+    Args:
+        requirements: conditions
+        report: report of the audit, with any verdict
+
+    """
+    for row in report.targets:
+        if row.status != "ok":
+            yield f"{row.name} was not audited ({row.status}: {row.reason})"
+    for requirement in requirements:
+        yield from _miss(requirement, report)
+
+
+def _miss(requirement: Requirement, report: Report) -> Iterator[str]:
+    def concerns(output: str) -> bool:
+        return requirement.output is None or output == requirement.output
+
+    outputs = {row.output for row in report.repeatability}
+    if requirement.output is not None and requirement.output not in outputs:
+        yield f"no output '{requirement.output}' was audited"
+        return
+    if requirement.kind in ("identical", "max_abs", "ulp"):
+        for row in _whole_rows(report):
+            if concerns(row.output):
+                yield from _miss_distance(requirement, row)
+    elif requirement.kind == "decimals":
+        for rounding in report.rounding:
+            required = rounding.decimals == requirement.limit
+            if required and concerns(rounding.output) and rounding.changed:
+                yield (
+                    f"{rounding.target}, {rounding.output}: {rounding.changed} of"
+                    f" {rounding.values} values print differently at {rounding.decimals} decimals"
+                )
+        yield from _structural(report, concerns_output=requirement.output)
+    else:
+        yield from _miss_classes(requirement, report)
+
+
+def _miss_distance(requirement: Requirement, row: Repeatability | Deviation) -> Iterator[str]:
+    where = f"{row.target}, {row.output}, "
+    where += f"{row.scope} scope" if isinstance(row, Repeatability) else f"against {row.reference}"
+    if requirement.kind == "identical":
+        if not row.identical:
+            yield f"{where}: the bits differ"
+        return
+    if row.structural or row.nan_pattern_changed:
+        yield f"{where}: {row.structural or 'NaN or infinity came or went'}"
+        return
+    value = row.max_abs if requirement.kind == "max_abs" else row.max_ulp
+    if value is None:
+        if not row.identical:
+            yield f"{where}: the values differ and have no {requirement.kind}"
+    elif value > requirement.limit:
+        unit = " ULP" if requirement.kind == "ulp" else ""
+        yield f"{where}: {value:.3g}{unit} is more than {requirement.limit:g}{unit}"
+
+
+def _whole_rows(report: Report) -> Iterator[Repeatability | Deviation]:
+    """Rows on whole outputs, those of labels left out."""
+    yield from report.repeatability
+    yield from (row for row in report.deviation if row.label is None)
+
+
+def _structural(report: Report, concerns_output: str | None) -> Iterator[str]:
+    for row in _whole_rows(report):
+        if concerns_output in (None, row.output) and (row.structural or row.nan_pattern_changed):
+            yield f"{row.target}, {row.output}: {row.structural or 'NaN or infinity came or went'}"
+
+
+def _miss_classes(requirement: Requirement, report: Report) -> Iterator[str]:
+    rows = [r for r in report.classes if requirement.output in (None, r.output)]
+    if not rows:
+        yield "no output holds class scores; name it with --classes"
+    for row in rows:
+        where = f"{row.target}, {row.output}"
+        if requirement.kind == "no-class-flip":
+            if row.flips:
+                yield f"{where}: {row.flips} of {row.samples} classes flip"
+        elif row.flip_upper_bound is None or row.flip_upper_bound > requirement.limit:
+            bound = "unknown" if row.flip_upper_bound is None else f"{row.flip_upper_bound:.2g}"
+            yield (
+                f"{where}: {row.flips} of {row.samples} classes flip, which supports a rate of"
+                f" at most {bound}, more than {requirement.limit:g}"
+            )

@@ -1,0 +1,144 @@
+"""How many printed values change, and how many decimals may be published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from detaudit.judge.deviation import paired_outputs
+from detaudit.judge.grid import Grid
+from detaudit.metrics.counts import find_upper_bound
+from detaudit.metrics.decimals import agree_decimals, count_existing_decimals, safe_decimals
+from detaudit.metrics.rounding import Rounding
+from detaudit.metrics.structure import structural_difference
+from detaudit.record import array_key
+from detaudit.rows import Decimals
+from detaudit.rows import Rounding as Row
+from detaudit.spec import JudgeSpec
+
+
+def judge_rounding(
+    grid: Grid,
+    reference: Grid,
+    output: int,
+    largest: float,
+    judging: JudgeSpec,
+    arrays: Mapping[str, np.ndarray],
+) -> tuple[Row, ...]:
+    """Rows of a float output, one per number of decimals.
+
+    Args:
+        grid: runs of the target
+        reference: runs of the reference; the target's own to compare its runs among themselves
+        output: number of the output on the target
+        largest: largest difference seen
+        judging: which decimals, and the confidence of bounds
+        arrays: arrays of the record
+
+    Returns:
+        the rows, none for other types and for results whose shapes differ
+
+    """
+    decimals = range(judging.decimals[0], judging.decimals[1] + 1)
+    extremes, pairs = Rounding(decimals), Rounding(decimals)
+    for low, high in _extremes(grid, reference, output, arrays):
+        if low.dtype.kind != "f" or structural_difference(low, high):
+            return ()
+        extremes.update(low, high)
+    for _, first, array, count in paired_outputs(grid, reference, output, arrays):
+        if structural_difference(first, array):
+            return ()
+        pairs.update(first, array, weight=count)
+    path = grid.target.outputs[output].path
+    return tuple(
+        Row(
+            target=grid.name,
+            reference=reference.name,
+            output=path,
+            decimals=seen.decimals,
+            values=seen.values,
+            changed=seen.changed,
+            changed_upper_bound=find_upper_bound(seen.changed, seen.values, judging.confidence),
+            expected_share=expected.expected_share,
+            at_risk_share=expected.at_risk_share or 0.0,
+        )
+        for seen, expected in zip(extremes.read(), pairs.read(largest), strict=True)
+        if seen.values
+    )
+
+
+def judge_decimals(
+    grid: Grid,
+    reference: Grid,
+    output: int,
+    dtype: str,
+    largest: float | None,
+    mean: float | None,
+    arrays: Mapping[str, np.ndarray],
+) -> Decimals:
+    """Row of a numeric output.
+
+    Args:
+        grid: runs of the target
+        reference: runs of the reference; the target's own to compare its runs among themselves
+        output: number of the output on the target
+        dtype: type of its values
+        largest: largest difference between any two results, None where it is not known
+        mean: mean difference
+        arrays: arrays of the record
+
+    """
+    magnitude = _magnitude(grid, output, arrays)
+    resolution = count_existing_decimals(dtype, magnitude) if magnitude else None
+    unknown = largest is None or mean is None
+    return Decimals(
+        target=grid.name,
+        reference=reference.name,
+        output=grid.target.outputs[output].path,
+        agree=None if unknown else agree_decimals(largest or 0.0, dtype, magnitude),
+        safe_1pct=None if unknown else safe_decimals(mean or 0.0, 0.01, dtype, magnitude),
+        safe_01pct=None if unknown else safe_decimals(mean or 0.0, 0.001, dtype, magnitude),
+        resolution=resolution if dtype.startswith(("float", "bfloat")) else None,
+    )
+
+
+def _extremes(
+    grid: Grid, reference: Grid, output: int, arrays: Mapping[str, np.ndarray]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Lowest and highest value of each element over all runs of both targets, per sample."""
+    path = grid.target.outputs[output].path
+    paths = [facts.path for facts in reference.target.outputs]
+    if path not in paths:
+        return
+    theirs = dict(_own_extremes(reference, paths.index(path), arrays))
+    for sample, (low, high) in _own_extremes(grid, output, arrays):
+        if sample in theirs:
+            other_low, other_high = theirs[sample]
+            if structural_difference(low, other_low):
+                yield low, other_low
+            else:
+                # fmin passes over a NaN and maximum passes it on, so that a NaN that comes or
+                # goes stays a change.
+                yield np.fmin(low, other_low), np.maximum(high, other_high)
+
+
+def _own_extremes(
+    grid: Grid, output: int, arrays: Mapping[str, np.ndarray]
+) -> Iterator[tuple[int, tuple[np.ndarray, np.ndarray]]]:
+    for seen in grid.outcomes(output):
+        keys = ("low", "high") if seen.varies else (0, 0)
+        low, high = (arrays[array_key(grid.number, seen.sample, output, key)] for key in keys)
+        if low.dtype.kind == "f":
+            yield seen.sample, (low, high)
+
+
+def _magnitude(grid: Grid, output: int, arrays: Mapping[str, np.ndarray]) -> float | None:
+    """Largest finite absolute value of the first results, None where there is none."""
+    found = [0.0]
+    for seen in grid.outcomes(output):
+        array = arrays[array_key(grid.number, seen.sample, output, 0)]
+        if array.size and array.dtype.kind in "fiu":
+            ends = float(np.fmin.reduce(array, None)), float(np.fmax.reduce(array, None))
+            found += [abs(end) for end in ends if np.isfinite(end)]
+    return max(found) or None

@@ -1,0 +1,122 @@
+"""The answer as a sentence that a documentation author can quote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from detaudit.judge.causes import name_some
+from detaudit.report import Report
+from detaudit.rows import Repeatability, TargetRow
+from detaudit.spec import SCOPES
+
+_UNITS = {"run": "run to run", "session": "session to session", "process": "process to process"}
+
+
+def compose_sentence(report: Report) -> str:
+    """Verdict in words.
+
+    Never says more than was seen: what was equal comes with the bound that the number of
+    sessions and processes supports, what was not audited is named.
+
+    Args:
+        report: report with all tables
+
+    """
+    repeated: dict[str, list[TargetRow]] = {}
+    for target in report.targets:
+        if target.status == "ok":
+            repeated.setdefault(_repeatability(target, report), []).append(target)
+    parts = [f"On {_join(targets)} {text}" for text, targets in repeated.items()]
+    for target in report.targets:
+        if target.status == "ok" and not target.is_reference:
+            parts += _deviation(target, report)
+    untested = [row.name for row in report.targets if row.status != "ok"]
+    if untested:
+        parts.append(f"Not audited: {name_some(untested)}.")
+    return " ".join(parts)
+
+
+def _repeatability(target: TargetRow, report: Report) -> str:
+    rows = [row for row in report.repeatability if row.target == target.name]
+    varying = [row for row in rows if not row.identical]
+    if not varying:
+        return f"no difference was seen in {target.runs} runs{_bounds(rows)}."
+    scope = min((row.scope for row in varying), key=SCOPES.index)
+    narrow = [row for row in varying if row.scope == scope]
+    sizes = [row.max_abs for row in varying if row.max_abs is not None]
+    size = f", by up to {max(sizes):.1e}" if sizes else ""
+    if scope == "run" and all(row.first_run_differs for row in narrow):
+        return f"the first run of a session differs from the rest{size}."
+    worst = max(narrow, key=lambda row: row.distinct)
+    how = f"{worst.distinct} distinct results of {worst.units}"
+    return f"results differ from {_UNITS[scope]} ({how}){size}."
+
+
+def _join(targets: list[TargetRow]) -> str:
+    names = [
+        target.name if target.kind == "measured" else f"{target.name} ({target.kind})"
+        for target in targets
+    ]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _bounds(rows: list[Repeatability]) -> str:
+    """What the number of fresh sessions and processes supports."""
+    found = []
+    for scope, word in (("process", "process"), ("session", "session")):
+        bounds = [row.instability_upper_bound for row in rows if row.scope == scope]
+        known = [bound for bound in bounds if bound is not None]
+        if known:
+            found.append(f"less than {max(known):.2g} that a fresh {word} differs")
+    if not found:
+        return " of one session, which say nothing of a fresh session or process"
+    confidence = f"{rows[0].confidence * 100:g} % confidence"
+    return f" (with {confidence}, the chance is {' and '.join(found)})"
+
+
+def _deviation(target: TargetRow, report: Report) -> Iterator[str]:
+    rows = [row for row in report.deviation if row.target == target.name and row.label is None]
+    if not rows:
+        return
+    reference = rows[0].reference
+    verb = "gave" if target.kind == "measured" else "is predicted to give"
+    if all(row.identical for row in rows):
+        yield f"{target.name} {verb} the bits of {reference}."
+        return
+    if broken := [row.output for row in rows if row.structural]:
+        yield f"{target.name} cannot be compared with {reference} in {name_some(broken)}."
+    sizes = [row for row in rows if row.max_abs]
+    if sizes:
+        worst = max(sizes, key=lambda row: row.max_abs or 0.0)
+        verb = "deviates" if target.kind == "measured" else "is predicted to deviate"
+        yield (
+            f"{target.name} {verb} from {reference} by up to {worst.max_abs:.1e}"
+            f" ({worst.output}){_decimals(target.name, report)}."
+        )
+    elif not broken:
+        yield f"{target.name} differs from {reference} in values that have no distance."
+    for row in report.classes:
+        if row.target == target.name and row.reference == reference:
+            yield (
+                f"{row.flips} of {row.samples} classes of {row.output} changed."
+                if row.flips
+                else f"No class of {row.output} changed in {row.samples}."
+            )
+
+
+def _decimals(target: str, report: Report) -> str:
+    rows = [row for row in report.decimals if row.target == target and row.reference != target]
+    agree = [row.agree for row in rows if row.agree is not None]
+    safe = [row.safe_1pct for row in rows if row.safe_1pct is not None]
+    if not agree or not safe:
+        return ""
+    if min(safe) < 0:
+        return "; not even the units of the printed values are safe"
+    return (
+        f"; any two results agree to {_count(max(0, min(agree)))}, and at {_count(min(safe))}"
+        " at most 1 % of printed values change"
+    )
+
+
+def _count(decimals: int) -> str:
+    return f"{decimals} decimal{'' if decimals == 1 else 's'}"
