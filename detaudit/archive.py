@@ -41,9 +41,9 @@ def save_record(record: Record, path: str | os.PathLike[str]) -> None:
             for key in record.arrays:
                 with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, record.arrays[key], allow_pickle=False)
-        os.replace(name, path)
+        Path(name).replace(path)
     except BaseException:
-        os.unlink(name)
+        Path(name).unlink()
         raise
 
 

@@ -102,7 +102,9 @@ def _deviations(report: Report) -> Iterator[Finding]:
             message = f"NaN or infinity stands where {row.reference} has none, or the reverse."
             yield Finding("warning", "nan-differs", *where, message)
         if row.explanation:
-            yield Finding("warning", "unusual-size", *where, row.explanation)
+            size = "" if row.max_abs is None else f"Up to {row.max_abs:.1e} off {row.reference}: "
+            message = f"{size}{row.explanation}."
+            yield Finding("warning", "unusual-size", *where, message[0].upper() + message[1:])
 
 
 def _classes(report: Report) -> Iterator[Finding]:

@@ -40,7 +40,8 @@ def _repeatability(target: TargetRow, report: Report) -> str:
     rows = [row for row in report.repeatability if row.target == target.name]
     varying = [row for row in rows if not row.identical]
     if not varying:
-        return f"no difference was seen in {target.runs} runs{_bounds(rows)}."
+        runs = f"{target.runs} run{'' if target.runs == 1 else 's'}"
+        return f"no difference was seen in {runs}{_bounds(rows)}."
     scope = min((row.scope for row in varying), key=SCOPES.index)
     narrow = [row for row in varying if row.scope == scope]
     sizes = [row.max_abs for row in varying if row.max_abs is not None]
@@ -69,7 +70,7 @@ def _bounds(rows: list[Repeatability]) -> str:
         if known:
             found.append(f"less than {max(known):.2g} that a fresh {word} differs")
     if not found:
-        return " of one session, which say nothing of a fresh session or process"
+        return " of one session, which tells nothing of a fresh session or process"
     confidence = f"{rows[0].confidence * 100:g} % confidence"
     return f" (with {confidence}, the chance is {' and '.join(found)})"
 

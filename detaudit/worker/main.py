@@ -7,7 +7,9 @@ The job arrives as JSON on stdin; what happens goes to the parent as messages:
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import importlib
 import json
 import os
 import platform
@@ -32,6 +34,9 @@ from detaudit.worker.session import Runtime
 def main() -> int:
     """Run the job that arrives on stdin."""
     channel = take_stdout()
+    # Loaded while the parent is still busy with the model; what is missing is told later.
+    with contextlib.suppress(ImportError):
+        importlib.import_module("onnxruntime")
     job = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:

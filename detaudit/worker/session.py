@@ -171,20 +171,23 @@ class Runtime:
             )
 
     def precision(self, graph: str, feeds: Mapping[str, Any]) -> str:
-        """Precision that OpenVINO computes in: as asked, else the one whose bits it gives."""
-        asked = self.target["provider_options"].get("precision")
-        if asked:
-            return f"{asked} (as asked)"
+        """Precision that OpenVINO computes in, told by the bits of its results.
+
+        What is asked for is not always what is done: on a processor without float16 arithmetic
+        ``f16`` has the bits of ``bf16``.
+        """
 
         def outcome(**extra: str) -> list[bytes]:
             values = self.open(graph, **extra).run(None, dict(feeds))
             return [value.tobytes() for value in values if hasattr(value, "tobytes")]
 
-        default = outcome()
-        same = [name for name in ("f32", "bf16", "f16") if outcome(precision=name) == default]
+        asked = self.target["provider_options"].get("precision")
+        mine = outcome()
+        same = [name for name in ("f32", "bf16", "f16") if outcome(precision=name) == mine]
         if not same:
-            return "unknown: the default equals none of f32, bf16, f16"
-        return f"{' or '.join(same)} (the default has the bits of {' and of '.join(same)})"
+            return "a precision whose bits are none of those of f32, bf16 and f16"
+        how = f"asked for {asked}" if asked else "the default"
+        return f"{' or '.join(same)} ({how}; told by its bits)"
 
     def _provider_options(self, extra: Mapping[str, str]) -> dict[str, str]:
         options = {**self.target["provider_options"], **extra}
