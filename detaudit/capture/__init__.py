@@ -1,0 +1,1 @@
+"""From a specification to a record: inputs, workers, and what they report."""
