@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Audit the bundled model.
+    """Audit the bundled model on the voice that comes with it.
 
     Args:
         arguments: what follows the command; the options of an audit
 
     """
     from detaudit.cli import run
-    from detaudit.demo import model_path
+    from detaudit.demo import model_path, voice_path
 
-    return run.main(arguments, model=str(model_path()))
+    return run.main(arguments, model=str(model_path()), source=str(voice_path()))
