@@ -54,7 +54,7 @@ def shape_signal(
         source: the file, for the message
 
     Returns:
-        values with one axis longer than 1
+        values rounded to the type of the input, only one axis longer than 1
 
     Raises:
         UsageError: if the model takes one channel or another number of samples

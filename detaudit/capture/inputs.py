@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from detaudit.capture.batch import batch_axes, batch_outputs, find_batch
 from detaudit.capture.fill import Fill, Surroundings, fill_usual
 from detaudit.capture.given import Given, read_given
-from detaudit.capture.placing import make_pins, place_arrays, settle_rate
+from detaudit.capture.placing import Placed, make_pins, place_arrays, settle_rate
 from detaudit.capture.remarks import find_remarks
 from detaudit.capture.shapes import parse_shapes
 from detaudit.capture.signal import guess_signal
@@ -144,16 +144,7 @@ def make_inputs(model: Model, spec: InputSpec, *, equal_sizes: int | None = None
         _check_memory(entry, shapes[entry.name])
     ranges = {bounds.input: bounds for bounds in model.id_ranges if not model.transform}
     around = Surroundings(entries, shapes, batch, ranges, rate)
-    fills = {}
-    for entry in entries:
-        name = entry.name
-        if name in arrays:
-            fills[name] = arrays[name].fill(ranges.get(name))
-        elif name in given.words:
-            bounds = ranges.get(name)
-            fills[name] = fill_asked(entry, given.words[name], shapes[name], bounds)
-        else:
-            fills[name] = fill_usual(entry, around)
+    fills = {entry.name: _choose_fill(entry, around, arrays, given) for entry in entries}
     axes = batch_axes(entries, batch)
     return Inputs(
         seed=spec.seed,
@@ -228,6 +219,18 @@ def _list_entries(
     if model.transform and ranks.get(SIGNAL) == 2:
         infos = (replace(infos[0], shape=("channels", "samples")),)
     return name_axes(infos, ranks)
+
+
+def _choose_fill(
+    entry: Entry, around: Surroundings, arrays: Mapping[str, Placed], given: Given
+) -> Fill:
+    name = entry.name
+    bounds = around.ranges.get(name)
+    if name in arrays:
+        return arrays[name].fill(bounds)
+    if name in given.words:
+        return fill_asked(entry, given.words[name], around.shapes[name], bounds)
+    return fill_usual(entry, around)
 
 
 def _check_memory(entry: Entry, shape: tuple[int, ...]) -> None:
