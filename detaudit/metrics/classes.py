@@ -1,0 +1,215 @@
+"""Would the class change?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from detaudit.metrics.bits import find_changed
+from detaudit.metrics.blocks import BLOCK, Array
+from detaudit.metrics.counts import find_upper_bound
+from detaudit.metrics.decisions import Decisions, decide_by_largest, decide_by_threshold
+from detaudit.metrics.exact import ExactSum
+from detaudit.metrics.flips import ClassesSummary, Flip
+from detaudit.metrics.histogram import OctaveHistogram
+
+__all__ = ["Classes", "ClassesSummary", "Flip"]
+
+_ENOUGH = 10
+"""Margins that an estimate of their density needs."""
+
+
+class Classes:
+    """Accumulates how decisions differ between pairs of outputs.
+
+    The largest score wins, of equal ones that with the lower index; a vector that holds a NaN has
+    no class. A single score is compared with a threshold.
+
+    Examples:
+        >>> classes = Classes()
+        >>> classes.update(np.array([[0.4, 0.6]]), np.array([[0.55, 0.45]]), sample=0)
+        >>> summary = classes.read()
+        >>> summary.flips, round(summary.min_margin, 3)
+        (1, 0.2)
+
+    """
+
+    def __init__(self) -> None:
+        self._samples: set[Hashable] = set()
+        self._samples_changed: set[Hashable] = set()
+        self._counts = dict.fromkeys(
+            ("decisions", "flips", "ties", "tie_changes", "unclassed", "class_lost", "at_risk"), 0
+        )
+        self._closest: tuple[float, Hashable] | None = None
+        self._max_abs = 0.0
+        self._max_shift = 0.0
+        self._shifts = ExactSum()
+        self._margins = OctaveHistogram()
+        self._first_flip: Flip | None = None
+
+    def update(
+        self,
+        reference: Array,
+        other: Array,
+        axis: int = -1,
+        threshold: float | None = None,
+        weight: int = 1,
+        *,
+        sample: Hashable,
+    ) -> None:
+        """Add a pair of score arrays of one sample.
+
+        Args:
+            reference: scores of any shape, such as ``(1, classes)`` or ``(steps, classes)``; best
+                the logits
+            other: scores of the same shape
+            axis: axis of the classes
+            threshold: score from which on a class is present, decided for each score by itself;
+                None lets the classes of an axis compete, and is 0.5 where there is but one
+            weight: how often the pair occurred, at least 1
+            sample: name of the input; pairs of one name count as one sample
+
+        Raises:
+            ValueError: if the shapes differ or there is no such axis
+
+        """
+        _check_shapes(reference, other)
+        if not -reference.ndim <= axis < reference.ndim:
+            raise ValueError(f"shape {reference.shape} has no axis {axis} for classes")
+        self._samples.add(sample)
+        if not reference.size:
+            return
+        scores = [np.moveaxis(z, axis, -1) for z in (reference, other)]
+        width = scores[0].shape[-1]
+        if threshold is None and width == 1:
+            threshold = 0.5
+        steps = scores[0].shape[:-1] if threshold is None or width == 1 else scores[0].shape
+        columns = width if threshold is None else 1
+        rows = [z.reshape(-1, columns) for z in scores]
+        at_once = max(1, BLOCK // columns)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for start in range(0, len(rows[0]), at_once):
+                x, y = (z[start : start + at_once].astype(np.float64) for z in rows)
+                if threshold is None:
+                    decisions = decide_by_largest(x, y)
+                else:
+                    decisions = decide_by_threshold(x[:, 0], y[:, 0], threshold)
+                self._add(decisions, start, steps, weight, sample)
+
+    def update_labels(
+        self, reference: Array, other: Array, weight: int = 1, *, sample: Hashable
+    ) -> None:
+        """Add a pair of outputs that are classes already; every change is a flip.
+
+        Args:
+            reference: integers, booleans or strings of any shape
+            other: the same, of the same shape
+            weight: how often the pair occurred, at least 1
+            sample: name of the input; pairs of one name count as one sample
+
+        Raises:
+            ValueError: if the shapes differ
+
+        """
+        _check_shapes(reference, other)
+        self._samples.add(sample)
+        changed = find_changed(reference.reshape(-1), other.reshape(-1))
+        flips = int(np.count_nonzero(changed))
+        self._counts["decisions"] += weight * changed.size
+        self._counts["flips"] += weight * flips
+        if flips:
+            place = int(changed.argmax())
+            labels = [_to_python(z.reshape(-1)[place]) for z in (reference, other)]
+            self._note_flip(sample, place, reference.shape, *labels)
+
+    def merge(self, other: Classes) -> None:
+        """Add what another accumulator saw later."""
+        self._samples |= other._samples
+        self._samples_changed |= other._samples_changed
+        for name, count in other._counts.items():
+            self._counts[name] += count
+        if other._closest and (not self._closest or other._closest[0] < self._closest[0]):
+            self._closest = other._closest
+        self._max_abs = max(self._max_abs, other._max_abs)
+        self._max_shift = max(self._max_shift, other._max_shift)
+        self._shifts.merge(other._shifts)
+        self._margins.merge(other._margins)
+        self._first_flip = self._first_flip or other._first_flip
+
+    def read(self) -> ClassesSummary:
+        """Summary of the decisions seen so far."""
+        samples, changed = len(self._samples), len(self._samples_changed)
+        decisions = self._counts["decisions"]
+        margins = self._margins.total
+        shift = self._shifts.mean(margins) if margins else None
+        expected, extrapolated = self._expect(margins, shift)
+        return ClassesSummary(
+            samples=samples,
+            samples_changed=changed,
+            flip_share=self._counts["flips"] / decisions if decisions else 0.0,
+            flip_upper_bound=find_upper_bound(changed, samples) if samples else None,
+            min_margin=self._closest[0] if self._closest else None,
+            closest=self._closest[1] if self._closest else None,
+            max_abs=self._max_abs,
+            max_margin_shift=self._max_shift,
+            mean_margin_shift=shift,
+            within_largest_shift=self._margins.count_within(self._max_shift)
+            if self._max_shift
+            else 0,
+            expected_flip_share=expected,
+            extrapolated=extrapolated,
+            first_flip=self._first_flip,
+            **self._counts,
+        )
+
+    def _expect(self, margins: int, shift: float | None) -> tuple[float | None, bool]:
+        if not margins or shift is None:
+            return None, False
+        if not shift:
+            return 0.0, False
+        near, width = self._margins.widen(self._max_shift, _ENOUGH)
+        extrapolated = self._margins.count_within(self._max_shift) < _ENOUGH
+        return min(near / (margins * width) * shift / 2, 1.0), extrapolated
+
+    def _add(
+        self,
+        decisions: Decisions,
+        start: int,
+        steps: tuple[int, ...],
+        weight: int,
+        sample: Hashable,
+    ) -> None:
+        for name, count in decisions.counts.items():
+            self._counts[name] += weight * count
+        self._max_abs = max(self._max_abs, decisions.max_abs)
+        self._max_shift = max(self._max_shift, decisions.max_shift)
+        if decisions.margins.size:
+            self._margins.add(decisions.margins, weight)
+            self._shifts.add_block(decisions.shifts, weight)
+            closest = float(decisions.margins.min())
+            if not self._closest or closest < self._closest[0]:
+                self._closest = (closest, sample)
+        if decisions.counts["class_lost"]:
+            self._samples_changed.add(sample)
+        if decisions.flip:
+            place, *classes = decisions.flip
+            self._note_flip(sample, start + place, steps, *classes)
+
+    def _note_flip(
+        self, sample: Hashable, place: int, steps: tuple[int, ...], before: Any, after: Any
+    ) -> None:
+        self._samples_changed.add(sample)
+        if self._first_flip is None:
+            index = tuple(int(i) for i in np.unravel_index(place, steps))
+            self._first_flip = Flip(sample, index, before, after)
+
+
+def _check_shapes(reference: Array, other: Array) -> None:
+    if reference.shape != other.shape:
+        raise ValueError(f"shape {reference.shape} against {other.shape} cannot be compared")
+
+
+def _to_python(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
