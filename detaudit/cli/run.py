@@ -62,7 +62,7 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
         samples=options.samples,
         source=given or source,
         inputs=dict(values),
-        shapes=dict(_pair(text, "--shape") for text in options.shape or ()),
+        shapes=dict(_read_shape(text) for text in options.shape or ()),
         duration=options.duration,
         sampling_rate=options.sampling_rate,
         labels=read_labels(options.labels),
@@ -167,10 +167,12 @@ def _read_inputs(texts: Sequence[str] | None) -> tuple[str | None, tuple[tuple[s
     """File that holds the inputs, and how to fill single ones."""
     from pathlib import Path
 
+    from detaudit.capture.values import split_value
+
     source, values = None, []
     for text in texts or ():
         if "=" in text and not Path(text).exists():
-            values.append(_pair(text, "--input"))
+            values.append(split_value(text))
         elif source is not None:
             raise UsageError(f"--input {text}: inputs are already taken from {source}")
         else:
@@ -178,8 +180,8 @@ def _read_inputs(texts: Sequence[str] | None) -> tuple[str | None, tuple[tuple[s
     return source, tuple(values)
 
 
-def _pair(text: str, option: str) -> tuple[str, str]:
+def _read_shape(text: str) -> tuple[str, str]:
     name, equals, value = text.rpartition("=")
     if not equals or not name or not value:
-        raise UsageError(f"{option} {text} is not of the form NAME=VALUE")
+        raise UsageError(f"--shape {text} is not of the form NAME=DIM")
     return name, value
