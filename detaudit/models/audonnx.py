@@ -107,7 +107,7 @@ def _described(root: Path, description: Path, shown: str) -> Package:
         raise ModelError(f"{shown}: the ONNX file '{path}' that model.yaml names is missing")
     return Package(
         root / path,
-        None if labels in _NULL else labels,
+        None if isinstance(labels, str) and labels in _NULL else labels,
         _transforms(arguments.get("transform")),
         {"model.yaml": description},
     )
@@ -126,10 +126,11 @@ def _transforms(transform: Any) -> tuple[str, ...]:
     """Name the classes of a transform, or of one per input."""
     if transform is None or (isinstance(transform, str) and transform in _NULL):
         return ()
-    found = tuple(dict.fromkeys(_classes(transform)))
-    if found or not isinstance(transform, dict):
-        return found or (str(transform),)
-    return tuple(str(value) for value in transform.values() if value not in _NULL)
+    if isinstance(transform, dict) and all(
+        isinstance(value, str) and value in _NULL for value in transform.values()
+    ):
+        return ()
+    return tuple(dict.fromkeys(_classes(transform))) or ("of an unknown class",)
 
 
 def _classes(content: Any) -> Iterator[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from detaudit.models.model import Dimension, TensorInfo
-from detaudit.models.scope import attribute, operand, walk
+from detaudit.models.scope import attribute, walk
 
 if TYPE_CHECKING:
     import onnx
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 _NAMES = {"float": "float32", "double": "float64"}
 """NumPy's name of the types that ONNX calls otherwise."""
 
-_LOW = ("FLOAT16", "BFLOAT16")
 _WITHOUT_ARITHMETIC = ("Cast", "Constant", "Identity", "DequantizeLinear", "QuantizeLinear")
 
 _SMALL = 1024
@@ -97,10 +97,11 @@ def computes_low(model: onnx.ModelProto) -> bool:
         they are used do not count
 
     """
+    scopes = tuple(walk(model))
+    low = {name for scope in scopes for name in _low_tensors(scope)}
     return any(
-        node.op_type not in _WITHOUT_ARITHMETIC and any(name in low for name in node.input)
-        for scope in walk(model)
-        for low in [_low_tensors(scope)]
+        node.op_type not in _WITHOUT_ARITHMETIC and not low.isdisjoint(node.input)
+        for scope in scopes
         for node in scope.nodes
     )
 
@@ -169,21 +170,19 @@ def _element(number: int) -> str:
         return f"type{number}"
 
 
-def _low_tensors(scope: Scope) -> set[str]:
-    """Name the tensors that a scope sees as float16 or bfloat16."""
+def _low_tensors(scope: Scope) -> Iterator[str]:
+    """Name the tensors that a scope adds in float16 or bfloat16, as far as it is declared."""
     from onnx import TensorProto
 
-    low = {TensorProto.DataType.Value(name) for name in _LOW}
-    names = {name for name, tensor in scope.tensors.items() if tensor.data_type in low}
-    names.update(n for n, kind in scope.types.items() if kind.tensor_type.elem_type in low)
-    for name, node in scope.producers.items():
-        if node.op_type == "Cast" and attribute(node, "to") in low:
-            names.add(name)
-        elif node.op_type in ("Constant", "Identity"):
-            tensor = scope.tensor(name)
-            if (tensor is not None and tensor.data_type in low) or operand(node, 0) in names:
-                names.add(name)
-    return names
+    low = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+    yield from (name for name, tensor in scope.tensors.maps[0].items() if tensor.data_type in low)
+    for name, kind in scope.types.maps[0].items():
+        if kind.tensor_type.elem_type in low:
+            yield name
+    for node in scope.nodes:
+        value = attribute(node, {"Cast": "to", "Constant": "value"}.get(node.op_type, ""))
+        if value is not None and getattr(value, "data_type", value) in low:
+            yield from node.output
 
 
 def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:

@@ -20,7 +20,7 @@ from detaudit.models.labels import Given, assign_labels, read_labels
 from detaudit.models.model import Labels, Model, TensorInfo
 from detaudit.models.random_ops import find_random_ops
 from detaudit.models.ranges import find_ranges
-from detaudit.models.scores import find_score_outputs
+from detaudit.models.scores import find_score_outputs, find_squashed_outputs
 from detaudit.models.widen import save_beside, widen
 
 if TYPE_CHECKING:
@@ -131,6 +131,7 @@ def _describe(proto: onnx.ModelProto, path: Path, place: Place, graph: Path) -> 
         id_ranges=ranges,
         length_limits=lengths,
         score_outputs=find_score_outputs(proto),
+        squashed_outputs=find_squashed_outputs(proto),
         ir_version=proto.ir_version,
         opsets=tuple((entry.domain, entry.version) for entry in proto.opset_import),
         producer=producer,

@@ -52,6 +52,35 @@ def find_score_outputs(model: onnx.ModelProto) -> tuple[str, ...]:
     )
 
 
+def find_squashed_outputs(model: onnx.ModelProto) -> tuple[str, ...]:
+    """Find the outputs whose values are squashed into 0 to 1 one by one.
+
+    Args:
+        model: parsed model
+
+    Returns:
+        names of outputs that come from a Sigmoid
+
+    Examples:
+        >>> from onnx import parser
+        >>> text = '''<ir_version: 9, opset_import: ["" : 17]>
+        ...     net (float[n, 3] x) => (float[n, 3] y, float[n, 3] z) {
+        ...         y = Softmax (x)
+        ...         z = Sigmoid (x)
+        ...     }'''
+        >>> find_squashed_outputs(parser.parse_model(text))
+        ('z',)
+
+    """
+    main = next(walk(model))
+    behind = {name: _behind_reshaping(name, main) for name in main.outputs}
+    return tuple(
+        name
+        for name, node in behind.items()
+        if node is not None and node.op_type in ("Sigmoid", "HardSigmoid")
+    )
+
+
 def _named_like_scores(name: str) -> bool:
     """Tell whether a name ends in a word for scores, tensor numbers such as ``:0`` aside."""
     words = re.sub(r"[:_.]\d+$", "", name)
@@ -64,7 +93,7 @@ def _ends_in_scores(name: str, scope: Scope) -> bool:
         node = scope.producers.get(name)
         if node is None:
             return False
-        if node.op_type in _SCORING:
+        if node.op_type in _SCORING or _is_softmax_by_hand(node, scope):
             return True
         if node.op_type in _CLASSIFIERS:
             return bool(name == node.output[-1])
@@ -79,3 +108,24 @@ def _ends_in_scores(name: str, scope: Scope) -> bool:
             return False
         name = operand(node, 0)
     return False
+
+
+def _is_softmax_by_hand(node: onnx.NodeProto, scope: Scope) -> bool:
+    """Recognise ``exp(x) / sum(exp(x))`` in single steps, as some exporters write a softmax."""
+    if node.op_type != "Div":
+        return False
+    part, whole = (_behind_reshaping(operand(node, position), scope) for position in (0, 1))
+    if part is None or whole is None or (part.op_type, whole.op_type) != ("Exp", "ReduceSum"):
+        return False
+    summed = _behind_reshaping(operand(whole, 0), scope)
+    return summed is not None and summed.output[0] == part.output[0]
+
+
+def _behind_reshaping(name: str, scope: Scope) -> onnx.NodeProto | None:
+    """Find the node that makes the values of a tensor, and not only their arrangement."""
+    node = scope.producers.get(name)
+    for _ in range(len(scope.producers)):
+        if node is None or node.op_type not in (*_RESHAPING, "Expand"):
+            break
+        node = scope.producers.get(operand(node, 0))
+    return node
