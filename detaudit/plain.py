@@ -87,7 +87,8 @@ def _decode(kind: Any, value: Any) -> Any:
         given = {k: _decode(hints[k], v) for k, v in value.items() if k in known}
         return typing.cast(Any, kind)(**given)
     if kind is float:
-        return float(value)
+        # Differences of integers are whole and may be larger than a float can tell apart.
+        return value if isinstance(value, int) else float(value)
     if kind is Path:
         return Path(value)
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -56,10 +57,12 @@ def _parse_one(item: str) -> Requirement:
     if counted == bool(equals):
         form = "takes no number" if counted else f"needs a number, such as {kind}=3"
         raise UsageError(f"requirement '{item}': {kind} {form}")
-    pattern = r"\d+" if kind in ("decimals", "ulp") else r"[0-9.]+(?:e[+-]?\d+)?"
-    if not counted and not re.fullmatch(pattern, number, re.I):
-        raise UsageError(f"requirement '{item}': '{number}' is no number that {kind} can have")
-    limit = 0.0 if counted else float(number)
+    pattern = r"\d+" if kind in ("decimals", "ulp") else r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+    limit = 0.0
+    if not counted:
+        limit = float(number) if re.fullmatch(pattern, number, re.I) else math.inf
+        if limit == math.inf or (kind == "flip-rate" and limit > 1):
+            raise UsageError(f"requirement '{item}': '{number}' is no number that {kind} can have")
     if kind == "decimals" and limit > 12:
         raise UsageError(f"requirement '{item}': at most 12 decimals can be required")
     return Requirement(kind, limit, output or None)

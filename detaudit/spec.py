@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from detaudit.errors import UsageError
@@ -9,6 +10,9 @@ from detaudit.target import Target
 
 SCOPES = ("run", "session", "process")
 """Where a run may begin: within a session, in a fresh session, in a fresh process."""
+
+_LONGEST = 1e9
+"""Seconds; no lock waits for much longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,9 @@ class JudgeSpec:
             them by their labels, names and operators
         requirement: what the targets have to meet, such as ``decimals=3,no-class-flip``
 
+    Raises:
+        UsageError: if a number is out of range
+
     """
 
     reference: str | None = None
@@ -56,6 +63,14 @@ class JudgeSpec:
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
     classes: tuple[tuple[str, int], ...] | None = None
     requirement: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers, also those that replace the ones of a record."""
+        if not 0 < self.confidence < 1:
+            raise UsageError(f"--confidence {self.confidence} is not between 0 and 1")
+        low, high = self.decimals
+        if not 0 <= low <= high <= 12:
+            raise UsageError(f"--decimals {low}-{high} is no range within 0 to 12")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +116,10 @@ class AuditSpec:
             raise UsageError(f"--samples {self.inputs.samples} is less than 1")
         if not 0 <= self.inputs.seed < 2**32:
             raise UsageError(f"--seed {self.inputs.seed} is not within 0 to 4294967295")
-        if self.inputs.duration <= 0:
+        if not 0 < self.inputs.duration < math.inf:
             raise UsageError(f"--duration {self.inputs.duration} is not a positive length")
-        if self.timeout <= 0:
-            raise UsageError(f"--timeout {self.timeout} is not a positive number of seconds")
-        if not 0 < self.judging.confidence < 1:
-            raise UsageError(f"--confidence {self.judging.confidence} is not between 0 and 1")
-        low, high = self.judging.decimals
-        if not 0 <= low <= high <= 12:
-            raise UsageError(f"--decimals {low}-{high} is no range within 0 to 12")
+        if not 0 < self.timeout <= _LONGEST:
+            raise UsageError(f"--timeout {self.timeout} is not within 0 to {_LONGEST:g} seconds")
         names = [target.name for target in self.targets]
         if self.judging.reference is not None and self.judging.reference not in names:
             raise UsageError(

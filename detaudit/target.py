@@ -16,6 +16,7 @@ _PROVIDERS = {
     "openvino": "OpenVINOExecutionProvider",
 }
 _DEVICES = "cpu, cuda, cuda:<number>, openvino, ep:<ProviderName>"
+_CUDA_NAME = re.compile(r"cuda:[0-9]+")
 _EP_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*ExecutionProvider")
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -45,7 +46,7 @@ class Target:
         """Canonical text, which parses back into the same target."""
         if not self.options:
             return self.device
-        return f"{self.device}[{','.join(f'{key}={value}' for key, value in self.options)}]"
+        return f"{self.device}[{','.join(f'{key}={_quote(value)}' for key, value in self.options)}]"
 
     @property
     def family(self) -> str:
@@ -123,7 +124,7 @@ cuda:<number>, openvino, ep:<ProviderName> (for a GPU write cuda:0)
         if key in options:
             raise UsageError(f"option {key} is given twice in target '{text}'")
         try:
-            kept = _canonical_option(family, key, value.strip())
+            kept = _canonical_option(family, key, _unquote(value.strip()))
         except UsageError as error:
             raise UsageError(f"{error} (in target '{text}')") from None
         if kept is not None:
@@ -191,7 +192,7 @@ def _canonical_device(device: str) -> str:
         return device
     if device == "cuda":
         return "cuda:0"
-    if re.fullmatch(r"cuda:[0-9]+", device):
+    if _CUDA_NAME.fullmatch(device):
         return f"cuda:{int(device.partition(':')[2])}"
     if device.startswith("ep:"):
         name = device.removeprefix("ep:")
@@ -204,10 +205,15 @@ def _canonical_device(device: str) -> str:
             f"unknown provider '{name}' in device '{device}'; ONNX Runtime's names end in"
             " ExecutionProvider, such as ep:XnnpackExecutionProvider"
         )
-    hint = " (for a GPU write cuda:0)" if "gpu" in device.lower() else ""
-    close = difflib.get_close_matches(device.lower(), ["cpu", "cuda", "openvino"], n=1)
-    if not hint and close:
-        hint = f" (did you mean {close[0]}{device[len(close[0]) :] if ':' in device else ''}?)"
+    lower = device.lower()
+    close = difflib.get_close_matches(lower, ["cpu", "cuda", "openvino"], n=1)
+    hint = ""
+    if "gpu" in lower:
+        hint = " (for a GPU write cuda:0)"
+    elif _CUDA_NAME.fullmatch(lower) and lower != device:
+        hint = f" (did you mean {lower}?)"
+    elif close:
+        hint = f" (did you mean {close[0]}?)"
     raise UsageError(f"unknown device '{device}'; known devices: {_DEVICES}{hint}")
 
 
@@ -230,6 +236,21 @@ def _canonical_option(family: str, key: str, value: str) -> str | None:
         raise UsageError(f"unknown option {key}{hint}; known options: {names}")
     canonical = option.canonical(key, value)
     return None if canonical == option.default else canonical
+
+
+def _unquote(value: str) -> str:
+    """Value without the quotes around all of it, which keep its commas and brackets together."""
+    quoted = len(value) > 1 and value[0] == value[-1] == '"' and '"' not in value[1:-1]
+    return value[1:-1] if quoted else value
+
+
+def _quote(value: str) -> str:
+    """Value as it parses back, in quotes where it would fall apart without."""
+    try:
+        holds = not value or _split(value, value) == [value]
+    except UsageError:
+        holds = False
+    return value if holds else f'"{value}"'
 
 
 def _split(text: str, whole: str) -> list[str]:
