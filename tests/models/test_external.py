@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -226,7 +224,7 @@ def test_links_into_different_folders(
     model = open_model(tmp_path / "linked/model.onnx", work=work)
     assert work in model.graph.parents
     assert runs(model.graph)
-    assert os.path.samefile(model.graph.parent / "w.bin", tmp_path / "cache/b/w.bin") == linkable
+    assert (model.graph.parent / "w.bin").samefile(tmp_path / "cache/b/w.bin") == linkable
 
 
 def deny(*_: object) -> None:

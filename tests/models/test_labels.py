@@ -44,7 +44,7 @@ def test_files(tmp_path: Path, name: str, content: str, expected: object) -> Non
 def test_bad_files(tmp_path: Path, name: str, content: str | bytes) -> None:
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(UsageError, match="^labels: ") as caught:
+    with pytest.raises(UsageError, match=r"^labels: ") as caught:
         read_labels(str(path))
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
