@@ -222,7 +222,7 @@ class Classes:
         reference: name of the reference; the target's own name for its runs among themselves
         output: path of the output
         samples: decisions compared: one per item, or step of a sequence, and distinct result
-        flips: decisions that differ
+        flips: decisions that differ, those lost to NaN among them
         flip_upper_bound: largest share of inputs with a flip, at the confidence; the decisions of
             one input are not independent
         expected_flip_share: share expected for inputs not tried, None without a basis

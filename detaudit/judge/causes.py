@@ -56,8 +56,8 @@ def explain_drift(target: Target, scope: str, ops: Sequence[RandomOp], first_dif
         )
     if ops:
         return {
-            "run": f"The model draws random numbers: {name_random_ops(ops)}. Their state lives in"
-            " the session, so every call continues it; a seed attribute does not change that.",
+            "run": f"The model draws random numbers: {name_random_ops(ops)}. Every call goes on"
+            " where the last one ended; a seed attribute does not change that.",
             "session": f"The model draws random numbers: {name_random_ops(ops)}.",
             "process": f"The model draws random numbers: {name_random_ops(ops)}. Without a seed"
             " they start anew in every process: seed the runtime (--seed-runtime) or give the"
@@ -71,8 +71,8 @@ def explain_drift(target: Target, scope: str, ops: Sequence[RandomOp], first_dif
             "process": "What is chosen once per process, such as an algorithm or a plan, differs.",
         }[scope]
     return {
-        "run": "Threads that add into the same place finish in any order (scatter and other"
-        " reductions with duplicate indices): compare threads=1.",
+        "run": "Threads that add into the same place finish in any order or overwrite each other"
+        " (scatter and other reductions with duplicate indices): compare threads=1.",
         "session": "Something is chosen when a session starts.",
         "process": "Something is drawn or chosen once per process: seeds, hash order, addresses.",
     }[scope]

@@ -67,7 +67,7 @@ def judge_classes(
         reference=reference.name,
         output=grid.target.outputs[output].path,
         samples=summary.decisions,
-        flips=summary.flips,
+        flips=summary.flips + summary.class_lost,
         flip_upper_bound=find_upper_bound(summary.samples_changed, summary.samples, confidence),
         expected_flip_share=summary.expected_flip_share,
         extrapolated=summary.extrapolated,

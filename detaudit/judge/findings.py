@@ -13,6 +13,7 @@ from detaudit.rows import Repeatability
 from detaudit.spec import SCOPES
 
 _LEVELS = ("error", "warning", "info")
+_UNITS = {"run": "runs", "session": "sessions", "process": "processes"}
 
 
 def find_findings(record: Record, report: Report) -> tuple[Finding, ...]:
@@ -46,14 +47,13 @@ def _unaudited(record: Record) -> Iterator[Finding]:
 
 def _drift(record: Record, report: Report) -> Iterator[Finding]:
     reference = next((row.name for row in report.targets if row.is_reference), None)
-    for name, rows in groupby(report.repeatability, key=lambda row: row.target):
+    for name, group in groupby(report.repeatability, key=lambda row: row.target):
         target = next(t for t in record.targets if t.target.name == name)
+        rows = list(group)
         varying = [row for row in rows if not row.identical]
         if not varying:
             continue
-        scope = min((row.scope for row in varying), key=SCOPES.index)
-        first = [row for row in varying if row.scope == scope]
-        yield _drift_finding(record, target, scope, first)
+        yield _drift_finding(record, target, rows)
         if any(row.nan_pattern_changed for row in varying):
             outputs = name_some(dict.fromkeys(r.output for r in varying if r.nan_pattern_changed))
             yield Finding(
@@ -72,22 +72,34 @@ def _drift(record: Record, report: Report) -> Iterator[Finding]:
             )
 
 
-def _drift_finding(
-    record: Record, target: TargetRecord, scope: str, rows: list[Repeatability]
-) -> Finding:
-    worst = max(rows, key=lambda row: (row.distinct, row.max_abs or 0.0))
-    first_differs = all(row.first_run_differs for row in rows) and scope == "run"
-    outputs = name_some(dict.fromkeys(row.output for row in rows))
-    units = {"run": "runs", "session": "sessions", "process": "processes"}[scope]
+def _drift_finding(record: Record, target: TargetRecord, rows: list[Repeatability]) -> Finding:
+    varying = [row for row in rows if not row.identical]
+    scope = min((row.scope for row in varying), key=SCOPES.index)
+    narrow = [row for row in varying if row.scope == scope]
+    worst = max(narrow, key=lambda row: (row.distinct, row.max_abs or 0.0))
+    first_differs = all(row.first_run_differs for row in narrow) and scope == "run"
+    outputs = name_some(dict.fromkeys(row.output for row in narrow))
     size = "" if worst.max_abs is None else f", up to {worst.max_abs:.1e} apart"
     what = (
         f"The first run of a session differs from the rest in {outputs}{size}."
         if first_differs
-        else f"{worst.distinct} distinct results in {worst.units} {units} of {outputs}{size}."
+        else f"{worst.distinct} distinct results in {worst.units} {_UNITS[scope]} of"
+        f" {outputs}{size}."
     )
     cause = explain_drift(target.target, scope, record.model.random_ops, first_differs)
     kind = "first-run-differs" if first_differs else f"{scope}-drift"
-    return Finding("warning", kind, target.target.name, None, f"{what} {cause}")
+    message = f"{what} {cause}{_describe_steady(rows)}"
+    return Finding("warning", kind, target.target.name, None, message)
+
+
+def _describe_steady(rows: list[Repeatability]) -> str:
+    """Scopes that repeat although another one does not."""
+    steady = [
+        f"fresh {_UNITS[scope]}"
+        for scope in ("session", "process")
+        if all(row.identical and row.comparisons for row in rows if row.scope == scope)
+    ]
+    return f" The first calls of {' and '.join(steady)} are equal." if steady else ""
 
 
 def _deviations(report: Report) -> Iterator[Finding]:

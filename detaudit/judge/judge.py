@@ -118,8 +118,10 @@ class _Tables:
         """Rounding, decimals and classes of an output."""
         output, arrays, judging = grid.target.outputs[number], self._record.arrays, self._judging
         dtype = self._float_grid(output) or output.dtype
+        # Results that have no distance, such as NaN against a number, are no equal ones.
+        differ = grid is not other or largest != 0
         if dtype.startswith(("float", "bfloat")):
-            if grid is not other or largest:
+            if differ:
                 self.rounding += judge_rounding(
                     grid, other, number, largest or 0.0, judging, arrays
                 )
@@ -127,7 +129,7 @@ class _Tables:
         axis = find_class_axis(output, self._record.model, judging)
         if axis is not None or holds_labels(output):
             row = judge_classes(grid, other, number, axis, judging.confidence, arrays)
-            if row is not None and (grid is not other or largest or row.flips):
+            if row is not None and (differ or row.flips):
                 self.classes.append(row)
 
     def _float_grid(self, output: OutputFacts) -> FloatGrid | None:
