@@ -1,32 +1,22 @@
-"""From what is asked to what happened: every target runs, one worker at a time."""
+"""From what is asked to what happened: a worker is started, then the libraries are loaded."""
 
 from __future__ import annotations
 
-import dataclasses
 import tempfile
 from collections.abc import Callable, Sequence
-from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from detaudit.capture.environment import describe_environment
-from detaudit.capture.fold import Folding
-from detaudit.capture.inputs import Inputs, make_inputs, write_inputs
-from detaudit.capture.launch import Worker
-from detaudit.capture.spool import Spool
-from detaudit.errors import ModelError, UsageError
-from detaudit.models import open_model
-from detaudit.models.model import Model
-from detaudit.record import Record, TargetRecord
-from detaudit.seeding import set_seeds
-from detaudit.spec import AuditSpec
-from detaudit.target import Target
-from detaudit.version import __version__
+from detaudit.capture.launch import launch
+from detaudit.errors import UsageError
+
+if TYPE_CHECKING:
+    from detaudit.record import Record
+    from detaudit.spec import AuditSpec
+    from detaudit.target import Target
 
 Progress = Callable[[str, int, int], None]
 """Called with the target's name, the calls that ended and the calls that are planned."""
-
-_EQUAL_SIZE = 16
 
 
 def capture(spec: AuditSpec, progress: Progress = lambda *_: None) -> Record:
@@ -49,162 +39,12 @@ def capture(spec: AuditSpec, progress: Progress = lambda *_: None) -> Record:
     _check_interpreters(spec.targets)
     with (
         tempfile.TemporaryDirectory(prefix="detaudit-") as folder,
-        _launch(spec, spec.targets[0]) as first,
+        launch(spec.targets[0], spec.timeout) as first,
     ):
-        work = Path(folder)
-        (work / "model").mkdir()
-        model = open_model(spec.model, work=work / "model", trust=spec.trust)
-        _check_outputs(spec, model)
-        audit = _Audit(spec, model, work, progress)
-        targets = audit.run(first)
-    return Record(
-        created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        detaudit=__version__,
-        spec=spec,
-        # Paths inside the working folder mean nothing once it is gone.
-        model=dataclasses.replace(model, graph=model.path, root=None),
-        inputs=audit.facts,
-        inputs_sha256=audit.digest,
-        environment=describe_environment(),
-        seeding=audit.seeding,
-        targets=targets,
-        interrupted=audit.interrupted,
-        arrays=audit.spool,
-        input_source=audit.inputs.source,
-        notes=audit.inputs.notes,
-    )
+        # The worker loads its libraries while this process loads its own.
+        from detaudit.capture.course import follow_course
 
-
-class _Audit:
-    """The state of one audit while it runs."""
-
-    def __init__(self, spec: AuditSpec, model: Model, work: Path, progress: Progress) -> None:
-        self._spec = spec
-        self._model = model
-        self._work = work
-        self._progress = progress
-        self.interrupted = False
-        self.spool = Spool()
-        self.seeding = set_seeds(spec.inputs.seed)
-        self._use_inputs(make_inputs(model, spec.inputs))
-
-    def run(self, first: Worker) -> tuple[TargetRecord, ...]:
-        """Run all targets; the first process of the first target is already there."""
-        records: list[TargetRecord] = []
-        worker: Worker | None = first
-        for number, target in enumerate(self._spec.targets):
-            if self.interrupted:
-                records.append(_ended(target, "skipped", "the audit was interrupted before"))
-                continue
-            record = self._run_target(number, target, worker)
-            if _objects_to_sizes(record, self.inputs) and not any(r.outcomes for r in records):
-                record = self._retry_with_equal_sizes(number, target, record)
-            records.append(record)
-            worker = None
-        return tuple(records)
-
-    def _use_inputs(self, inputs: Inputs) -> None:
-        self.inputs = inputs
-        folder = Path(tempfile.mkdtemp(prefix="inputs-", dir=self._work))
-        self.facts, self.digest, self._files = write_inputs(inputs, folder)
-
-    def _retry_with_equal_sizes(
-        self, number: int, target: Target, failed: TargetRecord
-    ) -> TargetRecord:
-        """Open axes with other names may still have to agree; the first failure is the one told."""
-        before, facts, digest, files = self.inputs, self.facts, self.digest, self._files
-        self._use_inputs(make_inputs(self._model, self._spec.inputs, equal_sizes=_EQUAL_SIZE))
-        record = self._run_target(number, target, None)
-        if record.status == "ok":
-            return record
-        self.inputs, self.facts, self.digest, self._files = before, facts, digest, files
-        return failed
-
-    def _run_target(self, number: int, target: Target, worker: Worker | None) -> TargetRecord:
-        batch = self._batch(target)
-        if isinstance(batch, str):
-            return _ended(target, "unavailable", batch)
-        folding = Folding(number, target, self.spool)
-        planned = (
-            self._spec.processes * self._spec.sessions * self._spec.runs * self._spec.inputs.samples
-        )
-        try:
-            return self._run_processes(target, worker, batch, folding, planned)
-        except KeyboardInterrupt:
-            self.interrupted = True
-            why = f"interrupted after {folding.calls} of {planned} calls"
-            return folding.end("failed", {"reason": why})
-
-    def _run_processes(
-        self,
-        target: Target,
-        worker: Worker | None,
-        batch: dict[str, Any] | None,
-        folding: Folding,
-        planned: int,
-    ) -> TargetRecord:
-        self._progress(target.name, 0, planned)
-        for process in range(self._spec.processes):
-            job = self._job(target, batch, probe=process == 0)
-            with worker or _launch(self._spec, target) as live:
-                for message, arrays in live.messages(job):
-                    if message["event"] in ("failed", "unavailable"):
-                        return folding.end(message["event"], message, live.last_words())
-                    folding.add(process, message, arrays)
-                    self._progress(target.name, folding.calls, planned)
-            worker = None
-        return folding.end("ok")
-
-    def _job(self, target: Target, batch: dict[str, Any] | None, probe: bool) -> dict[str, Any]:
-        model, spec = self._model, self._spec
-        return {
-            "graph": str(model.graph),
-            "root": str(model.root) if model.root else None,
-            "transform": model.transform,
-            "threads": model.threads,
-            "outputs": list(spec.outputs) or [output.name for output in model.outputs],
-            "target": {
-                "name": target.name,
-                "provider": target.provider,
-                "index": target.index,
-                "session_options": target.session_options,
-                "provider_options": target.provider_options,
-            },
-            "inputs": self._files,
-            "batch": batch,
-            "sampling_rate": self.inputs.sampling_rate,
-            "runs": spec.runs,
-            "sessions": spec.sessions,
-            "seed": spec.inputs.seed,
-            "seed_runtime": spec.seed_runtime,
-            "probe": probe,
-        }
-
-    def _batch(self, target: Target) -> dict[str, Any] | str | None:
-        """How samples are stacked for the target, or why they cannot be."""
-        size = target.option("batch")
-        if size is None:
-            return None
-        if not self.inputs.batch_axes:
-            return "the model has a fixed batch size: none of its inputs has an open batch axis"
-        return {
-            "size": int(size),
-            "axes": dict(self.inputs.batch_axes),
-            "outputs": dict(self.inputs.batch_outputs),
-        }
-
-
-def _launch(spec: AuditSpec, target: Target) -> Worker:
-    return Worker(target.option("python"), target.environment, spec.timeout)
-
-
-def _ended(target: Target, status: Any, reason: str) -> TargetRecord:
-    return TargetRecord(target=target, status=status, reason=reason)
-
-
-def _objects_to_sizes(record: TargetRecord, inputs: Inputs) -> bool:
-    """Whether the very first call failed while sizes were ours to choose."""
-    return record.status == "failed" and not record.outcomes and len(inputs.sizes) > 1
+        return follow_course(spec, first, Path(folder), progress)
 
 
 def _check_interpreters(targets: Sequence[Target]) -> None:
@@ -212,12 +52,3 @@ def _check_interpreters(targets: Sequence[Target]) -> None:
         python = target.option("python")
         if python is not None and not Path(python).is_file():
             raise UsageError(f"{python} is no Python interpreter (in target '{target.name}')")
-
-
-def _check_outputs(spec: AuditSpec, model: Model) -> None:
-    known = [output.name for output in model.outputs]
-    for name in spec.outputs:
-        if name not in known:
-            raise UsageError(f"the model has no output '{name}'; it has: {', '.join(known)}")
-    if not known:
-        raise ModelError(f"{spec.model} has no output that could be compared")

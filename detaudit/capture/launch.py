@@ -13,16 +13,28 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from detaudit.target import Target
 
-from detaudit.worker.channel import receive
+if TYPE_CHECKING:
+    import numpy as np
 
 _ENTRY = Path(__file__).resolve().parent.parent / "worker" / "__main__.py"
 _TAIL = 12
 
-Message = tuple[dict[str, Any], list[np.ndarray]]
+Message = tuple[dict[str, Any], "list[np.ndarray]"]
+
+
+def launch(target: Target, timeout: float) -> Worker:
+    """Start a worker process for a target.
+
+    Args:
+        target: where it is to run
+        timeout: seconds that it may stay silent
+
+    """
+    return Worker(target.option("python"), target.environment, timeout)
 
 
 class Worker:
@@ -107,6 +119,9 @@ class Worker:
         return tuple(line.rstrip() for line in text.splitlines() if line.strip())[-_TAIL:]
 
     def _read(self) -> None:
+        # NumPy comes with it; the process is started before that is loaded.
+        from detaudit.worker.channel import receive
+
         assert self._process.stdout is not None
         try:
             while True:
