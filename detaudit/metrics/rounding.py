@@ -12,10 +12,14 @@ from detaudit.metrics.blocks import Array, find_kind, walk
 from detaudit.metrics.counts import find_upper_bound
 from detaudit.metrics.exact import ExactSum
 from detaudit.metrics.histogram import OctaveHistogram
+from detaudit.metrics.scratch import borrow
 from detaudit.metrics.structure import structural_difference
 
 _EXACT = 2.0**53
 """Whole numbers up to here are all float64 numbers."""
+
+_SLACK = 2.0**-50
+"""More than the arithmetic errors of a few float64 operations, relative to their largest value."""
 
 _SPLITTER = 2.0**27 + 1
 MOST_DECIMALS = 22
@@ -88,8 +92,9 @@ class RoundingSummary:
             rounding boundaries: mean of ``min(|d| / 10**-decimals, 1)``. Where it disagrees with
             the observed share, values do not lie evenly and the observed one is to be trusted.
         at_risk_share: share of values so close to a boundary that a difference of the given size
-            could change what is printed, counted in bins: never too small, and as if the difference
-            were at most an eighth larger; None where no difference was given
+            could change what is printed, special ones left out; counted in bins: never too small,
+            and as if the difference were at most an eighth larger; None where no difference was
+            given
 
     """
 
@@ -146,7 +151,13 @@ class Rounding:
             raise ValueError(f"outputs cannot be compared: {problem}")
         with np.errstate(over="ignore", invalid="ignore"):
             for _, (x, y) in walk(reference, other):
-                self._add(x.astype(np.float64), y.astype(np.float64), weight)
+                self._values += weight * x.size
+                finite = np.isfinite(x) & np.isfinite(y)
+                if not finite.all():
+                    self._add_broken(int(np.count_nonzero(find_changed(x, y) & ~finite)), weight)
+                    x, y = x[finite], y[finite]
+                if x.size:
+                    self._add(x.astype(np.float64), y.astype(np.float64), weight)
 
     def merge(self, other: Rounding) -> None:
         """Add what another accumulator saw.
@@ -176,29 +187,35 @@ class Rounding:
         """
         return tuple(self._read(k, max_abs) for k in self._decimals)
 
-    def _add(self, x: Array, y: Array, weight: int) -> None:
-        self._values += weight * x.size
-        changed = find_changed(x, y)
-        differs = bool(changed.any())
-        gaps = np.abs(y - x)
-        # A value that becomes special prints differently at any decimals; one that stays does not.
-        gaps = np.where(np.isfinite(x) & np.isfinite(y), gaps, np.where(changed, np.inf, 0.0))
-        finite = x[np.isfinite(x)]
+    def _add_broken(self, count: int, weight: int) -> None:
+        # A value that becomes special prints differently at any number of decimals.
         for k in self._decimals:
-            scaled = finite * 10.0**k
-            # Beyond 2**53 there is no boundary between neighbours: each value prints as itself.
-            distance = 0.5 - np.abs(scaled - np.rint(scaled))
-            distance = np.where(np.abs(scaled) < _EXACT, distance, 0.5)
-            self._to_boundary[k].add(distance, weight)
-            if differs:
-                self._changed[k] += weight * self._count_changed(x, y, changed, k)
-                self._expected[k].add_block(np.minimum(gaps * 10.0**k, 1.0), weight)
+            self._changed[k] += weight * count
+            self._expected[k].add(float(count), weight)
 
-    def _count_changed(self, x: Array, y: Array, changed: Array, k: int) -> int:
-        rounded_x, rounded_y = round_decimals(x, k), round_decimals(y, k)
-        # From 2**53 on, neighbours lie more than one unit apart, yet their products may coincide.
-        beyond = np.abs(rounded_x) >= _EXACT
-        return int(np.count_nonzero(changed & (beyond | find_changed(rounded_x, rounded_y))))
+    def _add(self, x: Array, y: Array, weight: int) -> None:
+        gaps = np.abs(y - x)
+        moved = float(gaps.max())
+        largest = max(float(x.max()), -float(x.min())) + moved
+        for k in self._decimals:
+            scale = 10.0**k
+            scaled = np.multiply(x, scale, out=borrow("scaled", x.size, np.float64))
+            distance = np.rint(scaled, out=borrow("distance", x.size, np.float64))
+            np.subtract(scaled, distance, out=distance)
+            np.subtract(0.5, np.abs(distance, out=distance), out=distance)
+            if largest * scale == np.inf:
+                np.nan_to_num(distance, copy=False, nan=0.5)
+            self._to_boundary[k].add(distance, weight)
+            if moved:
+                steps = np.multiply(gaps, scale, out=scaled)
+                # Over more than one unit lies a boundary; over less, only one that is near enough
+                # can lie, and then rounding both ends tells.
+                slack = largest * scale * _SLACK
+                open_ = np.flatnonzero((distance <= steps + slack) & (steps <= 1 + slack))
+                certain = int(np.count_nonzero(steps > 1 + slack))
+                changed = certain + _count_changed(x[open_], y[open_], k)
+                self._changed[k] += weight * changed
+                self._expected[k].add_block(np.minimum(steps, 1.0, out=steps), weight)
 
     def _read(self, k: int, max_abs: float | None) -> RoundingSummary:
         values, changed = self._values, self._changed[k]
@@ -214,3 +231,10 @@ class Rounding:
             expected_share=self._expected[k].mean(max(values, 1)),
             at_risk_share=at_risk,
         )
+
+
+def _count_changed(x: Array, y: Array, k: int) -> int:
+    rounded_x, rounded_y = round_decimals(x, k), round_decimals(y, k)
+    # From 2**53 on, neighbours lie more than one unit apart, yet their products may coincide.
+    beyond = np.abs(rounded_x) >= _EXACT
+    return int(np.count_nonzero((x != y) & (beyond | (rounded_x != rounded_y))))

@@ -120,10 +120,15 @@ def add_piece(tally: Tally, x: Array, y: Array, kind: Kind, grid: Grid, weight: 
 
 
 def _add_floats(tally: Tally, x: Array, y: Array, grid: Grid, weight: int) -> Marks:
+    raw = x, y
+    if np.float16 in (x.dtype, y.dtype):
+        # Most processors have no arithmetic of half precision.
+        x, y = (z.astype(np.float32) if z.dtype == np.float16 else z for z in raw)
     before, largest = count_specials(x, grid)
     changed = int(np.count_nonzero(x != y))
     # Only a NaN differs from itself, so most pieces that differ need no look at their bytes.
-    same = x.dtype == y.dtype and (not changed or before.nan > 0) and same_bytes(x, y)
+    alike = raw[0].dtype == raw[1].dtype and (not changed or before.nan > 0)
+    same = alike and same_bytes(*raw)
     tally.identical &= same
     after = before if same else count_specials(y, grid)[0]
     tally.reference_specials = tally.reference_specials.plus(before, weight)
