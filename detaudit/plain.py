@@ -20,7 +20,7 @@ def to_plain(value: Any) -> Any:
 
     Args:
         value: dataclass (without the fields whose metadata says ``plain: False``), mapping,
-            sequence, path, number, text or None
+            sequence, path, number (of NumPy too), text or None
 
     Examples:
         >>> to_plain({"a": (1, float("nan"))})
@@ -39,6 +39,8 @@ def to_plain(value: Any) -> Any:
         return [to_plain(item) for item in value]
     if isinstance(value, Path):
         return str(value)
+    if hasattr(value, "tolist"):
+        return to_plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value

@@ -125,16 +125,25 @@ class Report:
     def rows(self) -> Iterator[dict[str, Any]]:
         """One row per measurement, with the same columns for every section.
 
+        Targets come first, so that one without measurements is seen too, and every row says what
+        kind of target it is about and what became of it.
+
         Yields:
-            ``section``, ``target``, ``reference``, ``output``, ``label``, ``scope``, ``decimals``,
-            ``sample``, ``process``, ``session``, ``run``, ``measure``, ``value``, ``unit``; what
-            does not apply is None
+            the columns ``COLUMNS``; what does not apply is None
 
         """
+        marks = {row.name: {"kind": row.kind, "status": row.status} for row in self.targets}
+        for target in self.targets:
+            keys = {**dict.fromkeys(COLUMNS), "section": "targets", "target": target.name}
+            for measure in ("status", "reason", "is_reference", "hardware", "runs"):
+                value = getattr(target, measure)
+                row = {**keys, **marks[target.name], "measure": measure, "value": value}
+                yield {**row, "unit": _unit(measure)}
         for section in SECTIONS:
             if section not in ("targets", "findings"):
-                for row in self.section(section):
-                    yield from _measurements(section, row)
+                for measured in self.section(section):
+                    for row in _measurements(section, measured):
+                        yield {**row, **marks[row["target"]]}
 
     def frame(self, section: str = "rows") -> pd.DataFrame:
         """Section as a table.
@@ -149,7 +158,7 @@ class Report:
         import pandas as pd
 
         if section == "rows":
-            return pd.DataFrame(list(self.rows()), columns=[*_KEYS, "measure", "value", "unit"])
+            return pd.DataFrame(list(self.rows()), columns=list(COLUMNS))
         kind = _ROW_TYPES[section]
         names = [f.name for f in fields(kind)]
         return pd.DataFrame(
@@ -158,9 +167,11 @@ class Report:
         )
 
 
-_KEYS = (
+COLUMNS = (
     "section",
     "target",
+    "kind",
+    "status",
     "reference",
     "output",
     "label",
@@ -170,7 +181,13 @@ _KEYS = (
     "process",
     "session",
     "run",
+    "measure",
+    "value",
+    "unit",
 )
+"""Columns of the table with one row per measurement."""
+
+_KEYS = COLUMNS[1:-3]
 _ROW_TYPES: Mapping[str, type] = {
     "targets": TargetRow,
     "repeatability": Repeatability,
@@ -192,14 +209,14 @@ _UNITS = {
 }
 _COUNTS = (
     *("comparisons", "units", "distinct", "elements", "finite", "values", "changed"),
-    *("samples", "flips", "at_risk", "ties", "no_class", "calls"),
+    *("samples", "flips", "at_risk", "ties", "no_class", "calls", "runs"),
 )
 
 
 def _measurements(section: str, row: Any) -> Iterator[dict[str, Any]]:
     given = {f.name: getattr(row, f.name) for f in fields(row)}
     worst = given.pop("worst", None)
-    keys = {"section": section, **{key: given.get(key) for key in _KEYS[1:]}}
+    keys = {"section": section, **{key: given.get(key) for key in _KEYS}}
     for measure, value in given.items():
         if measure not in _KEYS:
             yield {**keys, "measure": measure, "value": value, "unit": _unit(measure)}

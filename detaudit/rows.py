@@ -197,6 +197,7 @@ class Decimals:
         target: name of the target
         reference: name of the reference; the target's own name for its runs among themselves
         output: path of the output
+        label: name of the value, None for the whole output
         agree: decimals to which any two results agree within half a unit, None for no limit seen
         safe_1pct: decimals at which at most 1 % of printed values changes
         safe_01pct: decimals at which at most 0.1 % changes
@@ -207,6 +208,7 @@ class Decimals:
     target: str
     reference: str
     output: str
+    label: str | None
     agree: int | None
     safe_1pct: int | None
     safe_01pct: int | None

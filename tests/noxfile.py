@@ -15,6 +15,8 @@ from tests.readme import read_command  # noqa: E402
 
 PRIVATE = shutil.ignore_patterns(".*", "__pycache__", "_build", "build", "dist", "*.egg-info")
 
+TEST_TOOLS = ("docutils", "hypothesis", "jsonschema", "pytest")
+
 nox.options.default_venv_backend = "venv"
 nox.options.envdir = str(ROOT / ".nox")
 nox.options.reuse_venv = "yes"
@@ -54,7 +56,7 @@ def oldest(session: nox.Session) -> None:
     """Run the suite's core on the oldest supported versions."""
     if sys.version_info >= (3, 12):
         session.skip("the oldest supported versions have wheels for Python 3.10 and 3.11 only")
-    packages = ("-e", ".", "onnxruntime", "pytest", "hypothesis", "audiofile")
+    packages = ("-e", ".", "onnxruntime", "audiofile", *TEST_TOOLS)
     install(session, *packages, constraints="constraints-oldest.txt")
     session.run("pytest", "tests", "-m", "not gpu and not modern", *session.posargs)
 

@@ -31,6 +31,7 @@ from detaudit.target import Target
 
 _KEPT_BYTES = 8 << 20
 _ABSENT = "the output was absent in some runs"
+_OTHER_KEYS = "the keys were others in some runs"
 
 
 @dataclass
@@ -39,9 +40,10 @@ class _Group:
 
     digest: str
     first: np.ndarray
+    keys: Sequence[str]
     spread: Spread | None = None
     equal: int = 1
-    absent: bool = False
+    structural: str | None = None
 
     def add(self, digest: str, array: np.ndarray | None) -> None:
         """Add a result; the array may be missing when its digest was added before."""
@@ -156,7 +158,7 @@ class Folding:
             target=self._target,
             status=status,
             reason=message["reason"] if message else None,
-            hardware=self._hello.get("hardware") or (cpu_name() if self._hello else ""),
+            hardware=self._hello.get("hardware") or self._own_processor(),
             effective=self._effective,
             placement=self._placement,
             versions=self._hello.get("versions", {}),
@@ -170,6 +172,12 @@ class Folding:
                 for (output, scope), summary in self._spreads.items()
             ),
         )
+
+    def _own_processor(self) -> str:
+        """Processor of this machine where the target runs on it; that of others is not known."""
+        kind = self._target.option("device_type") or "CPU"
+        on_cpu = self._target.family in ("cpu", "openvino") and kind == "CPU"
+        return cpu_name() if self._hello and on_cpu else ""
 
     def _add_run(self, process: int, message: Mapping[str, Any], arrays: list[np.ndarray]) -> None:
         session, sample, run = message["session"], message["sample"], message["run"]
@@ -197,12 +205,15 @@ class Folding:
                 group = self._groups.get((scope, sample, output))
                 if group is None:
                     assert array is not None, "the first of a group brings its array"
-                    self._groups[(scope, sample, output)] = _Group(leaf["digest"], array)
+                    group = _Group(leaf["digest"], array, leaf["keys"])
+                    self._groups[(scope, sample, output)] = group
                 else:
                     group.add(leaf["digest"], array)
+                    if leaf["keys"] != group.keys:
+                        group.structural = _OTHER_KEYS
         for (scope, of_sample, output), group in self._groups.items():
             if scope in scopes and of_sample == sample and output not in numbers:
-                group.absent = True
+                group.structural = _ABSENT
         self._outcome_rows.append(numbers)
 
     def _output(self, leaf: Mapping[str, Any], array: np.ndarray | None) -> int:
@@ -239,14 +250,14 @@ class Folding:
         for key in [key for key in self._groups if key[0] in scopes]:
             scope, _, output = key
             group = self._groups.pop(key)
-            if group.spread is None and not group.absent:
+            if group.spread is None and group.structural is None:
                 continue
             spread = group.spread
             if spread is None:
                 spread = Spread()
                 spread.update(group.first, key=group.digest)
-            if group.absent:
-                spread.note_structure(_ABSENT)
+            if group.structural:
+                spread.note_structure(group.structural)
             summary = spread.read()
             before = self._spreads.get((output, scope))
             self._spreads[(output, scope)] = before.combine(summary) if before else summary
@@ -261,9 +272,7 @@ class Folding:
     def _outcomes(self) -> list[Outcomes]:
         found = []
         for (sample, output), seen in self._seen.items():
-            varies = seen.overall is not None and seen.overall.low is not None
-            if varies:
-                assert seen.overall is not None
+            if seen.overall is not None:
                 for what in ("low", "high"):
                     key = array_key(self._number, sample, output, what)
                     self._arrays[key] = getattr(seen.overall, what)
@@ -274,7 +283,7 @@ class Folding:
                     tuple(seen.numbers),
                     tuple(seen.counts),
                     tuple(seen.kept),
-                    varies,
+                    varies=seen.overall is not None,
                 )
             )
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from detaudit.metrics.scales import MISMATCH, explain
 from detaudit.models.model import RandomOp
 from detaudit.target import Target
 
@@ -76,3 +77,34 @@ def explain_drift(target: Target, scope: str, ops: Sequence[RandomOp], first_dif
         "session": "Something is chosen when a session starts.",
         "process": "Something is drawn or chosen once per process: seeds, hash order, addresses.",
     }[scope]
+
+
+def explain_size(
+    max_abs: float | None, rel_norm: float | None, dtype: str, *, noise: float, quantised: bool
+) -> str | None:
+    """What the size of the differences between two targets suggests.
+
+    Args:
+        max_abs: largest difference, None where nothing finite was compared
+        rel_norm: the same relative to the largest value of the reference
+        dtype: type of the output
+        noise: largest difference among the runs of either target; what is not much larger is
+            nothing but that
+        quantised: whether the model computes in integers
+
+    Returns:
+        suspects in words, None where nothing is unusual
+
+    Examples:
+        >>> explain_size(0.2, 0.05, "float32", noise=0.0, quantised=True)
+        'the model is quantised: a value at a rounding boundary moves by a whole step'
+        >>> explain_size(0.2, 0.05, "float32", noise=0.2, quantised=False) is None
+        True
+
+    """
+    if max_abs is None or noise >= max_abs / 2:
+        return None
+    words = explain(max_abs, rel_norm, dtype)
+    if words and quantised and rel_norm is not None and rel_norm < MISMATCH:
+        return "the model is quantised: a value at a rounding boundary moves by a whole step"
+    return words

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from detaudit.judge.grid import Grid
 from detaudit.judge.labels import Axis
 from detaudit.metrics.distance import Distance
-from detaudit.metrics.scales import explain
 from detaudit.metrics.structure import structural_difference
 from detaudit.metrics.summary import DistanceSummary
 from detaudit.metrics.ulp import Grid as FloatGrid
-from detaudit.record import array_key
+from detaudit.record import OutputFacts, array_key
 from detaudit.rows import Deviation, Worst
+
+Explain = Callable[[float | None, float | None, str], str | None]
+"""From the largest difference, the same relative to the largest value, and the type, to words."""
+
+_MISSING = "the reference has no such output"
 
 
 def paired_outputs(
@@ -57,7 +61,8 @@ def judge_deviation(
     labels: Axis | None,
     float_grid: FloatGrid | None,
     arrays: Mapping[str, np.ndarray],
-) -> tuple[tuple[Deviation, ...], DistanceSummary]:
+    explain: Explain,
+) -> tuple[Deviation, ...]:
     """Rows of an output: the whole output, then one for each label.
 
     Args:
@@ -67,16 +72,13 @@ def judge_deviation(
         labels: its named axis
         float_grid: where ULPs are counted, None for the type of the output
         arrays: arrays of the record
-
-    Returns:
-        the rows, and the distances of the whole output
+        explain: tells what a size of differences suggests
 
     """
-    path = grid.target.outputs[output].path
-    dtype = float_grid or grid.target.outputs[output].dtype
+    facts = grid.target.outputs[output]
     axis, count = (labels.axis, len(labels.names)) if labels else (None, 0)
     distance = Distance(axis, count, float_grid)
-    structural: str | None = "the reference has no such output"
+    structural: str | None = _MISSING
     for sample, first, array, count in paired_outputs(grid, reference, output, arrays):
         structural = structural_difference(first, array)
         if structural is None and labels and not _fits(array, labels):
@@ -84,33 +86,61 @@ def judge_deviation(
         if structural:
             break
         distance.update(first, array, weight=count, origin=(sample,))
+    if structural is None:
+        structural = _key_difference(facts, reference.target.outputs)
     summaries = distance.read() if structural is None else distance.read()[:1]
     names = (None, *labels.names) if labels else (None,)
-    rows = tuple(
-        _row(grid.name, reference.name, path, name, summary, structural, dtype)
+    dtype = float_grid or facts.dtype
+    return tuple(
+        _row(
+            (grid.name, reference.name, facts.path, name),
+            summary,
+            structural,
+            None if structural else explain(summary.max_abs, summary.rel_norm, dtype),
+        )
         for name, summary in zip(names, summaries, strict=False)
     )
-    return rows, summaries[0]
 
 
 def _fits(array: np.ndarray, labels: Axis) -> bool:
     return -labels.axis <= array.ndim and array.shape[labels.axis] == len(labels.names)
 
 
+def judge_missing(grid: Grid, reference: Grid) -> Iterator[Deviation]:
+    """Rows of the outputs that the reference has and the target has not.
+
+    Args:
+        grid: runs of the target
+        reference: runs of the reference
+
+    """
+    paths = {facts.path for facts in grid.target.outputs}
+    for facts in reference.target.outputs:
+        if facts.path not in paths:
+            place = (grid.name, reference.name, facts.path, None)
+            yield _row(place, Distance().read()[0], "only the reference has this output", None)
+
+
+def _key_difference(facts: OutputFacts, others: tuple[OutputFacts, ...]) -> str | None:
+    """Whether the values belong to other keys than those of the reference."""
+    other = next(other for other in others if other.path == facts.path)
+    if facts.keys == other.keys:
+        return None
+    return f"keys {', '.join(facts.keys)} against {', '.join(other.keys)}"
+
+
 def _row(
-    target: str,
-    reference: str,
-    path: str,
-    label: str | None,
+    place: tuple[str, str, str, str | None],
     summary: DistanceSummary,
     structural: str | None,
-    dtype: str,
+    explanation: str | None,
 ) -> Deviation:
+    target, reference, output, label = place
     worst = summary.worst
     return Deviation(
         target=target,
         reference=reference,
-        output=path,
+        output=output,
         label=label,
         identical=summary.identical and structural is None,
         same_values=summary.same_values and structural is None,
@@ -131,5 +161,5 @@ def _row(
         worst=None
         if worst is None
         else Worst(worst.origin[0], worst.index, worst.value, worst.reference_value),
-        explanation=None if structural else explain(summary.max_abs, summary.rel_norm, dtype),
+        explanation=explanation,
     )

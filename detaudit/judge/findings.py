@@ -7,6 +7,7 @@ from itertools import groupby
 
 from detaudit.judge.causes import explain_drift, name_random_ops, name_some
 from detaudit.judge.observations import observe_outputs
+from detaudit.models.model import Model
 from detaudit.record import Record, TargetRecord
 from detaudit.report import Finding, Report
 from detaudit.rows import Repeatability
@@ -114,9 +115,10 @@ def _deviations(report: Report) -> Iterator[Finding]:
             message = f"NaN or infinity stands where {row.reference} has none, or the reverse."
             yield Finding("warning", "nan-differs", *where, message)
         if row.explanation:
-            size = "" if row.max_abs is None else f"Up to {row.max_abs:.1e} off {row.reference}: "
-            message = f"{size}{row.explanation}."
-            yield Finding("warning", "unusual-size", *where, message[0].upper() + message[1:])
+            changed = round(row.changed_share * row.elements)
+            size = f"{changed} of {row.elements} values are up to {row.max_abs:.1e} off"
+            message = f"{size} {row.reference}: {row.explanation}."
+            yield Finding("warning", "unusual-size", *where, message)
 
 
 def _classes(report: Report) -> Iterator[Finding]:
@@ -168,7 +170,8 @@ def _model(record: Record, report: Report) -> Iterator[Finding]:
             "widened",
             None,
             None,
-            f"{name_some(model.widened)}: bfloat16, compared as float32 behind an added Cast.",
+            f"{name_some(_widened(model))}: compared as float32 behind an added Cast, since NumPy"
+            " has no such type.",
         )
     if model.low_precision:
         yield Finding(
@@ -178,6 +181,12 @@ def _model(record: Record, report: Report) -> Iterator[Finding]:
             None,
             "Some nodes compute in 16 bits; a CPU may compute them in float32 behind casts.",
         )
+
+
+def _widened(model: Model) -> Iterator[str]:
+    for info in (*model.inputs, *model.outputs):
+        if info.name in model.widened:
+            yield f"{info.name} ({info.dtype})"
 
 
 def _options(target: TargetRecord) -> Iterator[Finding]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
 from detaudit.errors import UsageError
+from detaudit.judge.causes import explain_size
 from detaudit.judge.classes import holds_labels, judge_classes
-from detaudit.judge.deviation import judge_deviation
+from detaudit.judge.deviation import judge_deviation, judge_missing
 from detaudit.judge.findings import find_findings
 from detaudit.judge.grid import Grid, audited_grids
 from detaudit.judge.labels import find_class_axis, find_labels, unknown_names
@@ -102,20 +104,43 @@ class _Tables:
             if reference is None:
                 largest, mean = _own_distances(grid, number)
                 self.values += judge_values(grid, number, labels, self._record.arrays)
-                self._compare(grid, grid, number, largest, mean)
+                self._compare(grid, grid, number, [(None, largest, mean)])
             else:
-                rows, whole = judge_deviation(
-                    grid, reference, number, labels, self._float_grid(output), self._record.arrays
+                own, _ = _own_distances(grid, number)
+                rows = judge_deviation(
+                    grid,
+                    reference,
+                    number,
+                    labels,
+                    self._float_grid(output),
+                    self._record.arrays,
+                    partial(
+                        explain_size,
+                        noise=max(own or 0.0, _noise(reference, output.path)),
+                        quantised=self._record.model.quantised,
+                    ),
                 )
                 self.deviation += rows
-                own, _ = _own_distances(grid, number)
-                largest = whole.max_abs if own is None else max(own, whole.max_abs or 0.0)
-                self._compare(grid, reference, number, largest, whole.mean_abs)
+                # Any two results: two of the target may lie further apart than each from the
+                # reference.
+                sizes = [(row.label, _larger(own, row.max_abs), row.mean_abs) for row in rows]
+                self._compare(grid, reference, number, sizes)
+        if reference is not None:
+            self.deviation += judge_missing(grid, reference)
 
     def _compare(
-        self, grid: Grid, other: Grid, number: int, largest: float | None, mean: float | None
+        self,
+        grid: Grid,
+        other: Grid,
+        number: int,
+        sizes: Sequence[tuple[str | None, float | None, float | None]],
     ) -> None:
-        """Rounding, decimals and classes of an output."""
+        """Rounding, decimals and classes of an output.
+
+        The sizes are the largest and the mean difference of the whole output, whose label is
+        None, followed by those of its labels.
+        """
+        _, largest, _ = sizes[0]
         output, arrays, judging = grid.target.outputs[number], self._record.arrays, self._judging
         dtype = self._float_grid(output) or output.dtype
         # Results that have no distance, such as NaN against a number, are no equal ones.
@@ -125,7 +150,10 @@ class _Tables:
                 self.rounding += judge_rounding(
                     grid, other, number, largest or 0.0, judging, arrays
                 )
-            self.decimals.append(judge_decimals(grid, other, number, dtype, largest, mean, arrays))
+            self.decimals += (
+                judge_decimals(grid, other, number, label, dtype, most, mean, arrays)
+                for label, most, mean in sizes
+            )
         axis = find_class_axis(output, self._record.model, judging)
         if axis is not None or holds_labels(output):
             row = judge_classes(grid, other, number, axis, judging.confidence, arrays)
@@ -133,7 +161,13 @@ class _Tables:
                 self.classes.append(row)
 
     def _float_grid(self, output: OutputFacts) -> FloatGrid | None:
-        return "bfloat16" if output.path in self._record.model.widened else None
+        declared = {info.name: info.dtype for info in self._record.model.outputs}
+        return "bfloat16" if declared.get(output.path) == "bfloat16" else None
+
+
+def _larger(a: float | None, b: float | None) -> float | None:
+    """Larger of two differences, None where one of them is not known."""
+    return None if a is None or b is None else max(a, b)
 
 
 def _own_distances(grid: Grid, output: int) -> tuple[float | None, float | None]:
@@ -145,6 +179,12 @@ def _own_distances(grid: Grid, output: int) -> tuple[float | None, float | None]
         max((float(s.max_abs or 0) for s in spreads), default=0.0),
         max((float(s.mean_abs or 0) for s in spreads), default=0.0),
     )
+
+
+def _noise(grid: Grid, path: str) -> float:
+    """Largest difference among the runs of a target in one output, as far as there is one."""
+    paths = [facts.path for facts in grid.target.outputs]
+    return (_own_distances(grid, paths.index(path))[0] or 0.0) if path in paths else 0.0
 
 
 def _check_names(grids: tuple[Grid, ...], judging: JudgeSpec) -> None:

@@ -72,17 +72,19 @@ def judge_decimals(
     grid: Grid,
     reference: Grid,
     output: int,
+    label: str | None,
     dtype: str,
     largest: float | None,
     mean: float | None,
     arrays: Mapping[str, np.ndarray],
 ) -> Decimals:
-    """Row of a numeric output.
+    """Row of a float output or of one of its values.
 
     Args:
         grid: runs of the target
         reference: runs of the reference; the target's own to compare its runs among themselves
         output: number of the output on the target
+        label: name of the value that the differences are those of, None for the whole output
         dtype: type of its values
         largest: largest difference between any two results, None where it is not known
         mean: mean difference
@@ -96,6 +98,7 @@ def judge_decimals(
         target=grid.name,
         reference=reference.name,
         output=grid.target.outputs[output].path,
+        label=label,
         agree=None if unknown else agree_decimals(largest or 0.0, dtype, magnitude),
         safe_1pct=None if unknown else safe_decimals(mean or 0.0, 0.01, dtype, magnitude),
         safe_01pct=None if unknown else safe_decimals(mean or 0.0, 0.001, dtype, magnitude),

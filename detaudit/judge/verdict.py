@@ -106,7 +106,11 @@ def _deviation(target: TargetRow, report: Report) -> Iterator[str]:
 
 
 def _decimals(target: str, report: Report) -> str:
-    rows = [row for row in report.decimals if row.target == target and row.reference != target]
+    rows = [
+        row
+        for row in report.decimals
+        if row.target == target and row.reference != target and row.label is None
+    ]
     agree = [row.agree for row in rows if row.agree is not None]
     safe = [row.safe_1pct for row in rows if row.safe_1pct is not None]
     if not agree or not safe:

@@ -5,36 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from detaudit.report import Report
+from detaudit.report import COLUMNS, Report
 
 from . import words
 from .audited import keep_audited
 from .files import write_file, write_files
 from .tables import make_tables
-
-COLUMNS = (
-    "section",
-    "target",
-    "kind",
-    "status",
-    "reference",
-    "output",
-    "label",
-    "scope",
-    "decimals",
-    "sample",
-    "process",
-    "session",
-    "run",
-    "measure",
-    "value",
-    "unit",
-)
-"""Columns of the tidy table; later versions may add some at the end."""
 
 _EMPTY = "—"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -69,7 +49,7 @@ def write_csv(report: Report, path: Path, directory: bool = False) -> None:
 
 def render_csv(report: Report) -> str:
     """Tidy table as text."""
-    rows = ({**row, "value": _value(row["value"])} for row in _tidy(keep_audited(report)))
+    rows = ({**row, "value": _value(row["value"])} for row in keep_audited(report).rows())
     return _text(COLUMNS, ([_guard(row.get(name)) for name in COLUMNS] for row in rows))
 
 
@@ -81,24 +61,6 @@ def render_tables(report: Report) -> dict[str, str]:
         cells = ([_restructured(text) for text in row] for row in rows)
         texts[f"{section}.csv"] = _text([_restructured(name) for name in table.header], cells)
     return texts
-
-
-def _tidy(report: Report) -> Iterator[dict[str, Any]]:
-    """Rows of the targets, then those of the report, marked with what the target is."""
-    marks: dict[str, Mapping[str, Any]] = {}
-    for target in report.targets:
-        marks[target.name] = {"kind": target.kind, "status": target.status}
-        for measure in ("status", "reason", "is_reference", "hardware", "runs"):
-            yield {
-                "section": "targets",
-                "target": target.name,
-                **marks[target.name],
-                "measure": measure,
-                "value": getattr(target, measure),
-                "unit": "count" if measure == "runs" else "",
-            }
-    for row in report.rows():
-        yield {**row, **marks[row["target"]]}
 
 
 def _value(value: Any) -> Any:

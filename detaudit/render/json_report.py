@@ -25,7 +25,7 @@ def to_json(report: Report) -> dict[str, Any]:
         report: what is written
 
     """
-    plain: dict[str, Any] = _native(to_plain(keep_audited(report)))
+    plain: dict[str, Any] = to_plain(keep_audited(report))
     return {"format": FORMAT, "version": VERSION, **plain}
 
 
@@ -39,14 +39,3 @@ def read_schema() -> dict[str, Any]:
     text = resources.files(__package__).joinpath("schema.json").read_text(encoding="utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
-
-
-def _native(value: Any) -> Any:
-    """Plain value whose NumPy scalars and arrays are Python's own."""
-    if isinstance(value, dict):
-        return {key: _native(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_native(item) for item in value]
-    if hasattr(value, "tolist"):
-        return to_plain(value.tolist())
-    return value

@@ -166,6 +166,7 @@ def _name_decimals(report: Report) -> Mapping[str, Callable[[Decimals], str]]:
         "Target": lambda row: row.target,
         "Against": _against,
         "Output": lambda row: row.output,
+        "Label": lambda row: ALL_VALUES if row.label is None else row.label,
         "Agree to decimals": lambda row: published(row)[0],
         "Safe decimals (1 % change)": lambda row: published(row)[1],
         "Safe decimals (0.1 % change)": lambda row: published(row)[2],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from detaudit.render import phrases, words
 from detaudit.render.sections.parts import (
@@ -40,7 +40,7 @@ def show_deviation(report: Report) -> Section:
         "Δ: target minus reference. Agree to: decimals to which results lie within half a unit."
         " Safe: decimals at which at most 1 % or 0.1 % of printed values change."
     )
-    decimals = {(row.target, row.reference, row.output): row for row in report.decimals}
+    decimals = {(r.target, r.reference, r.output, r.label): r for r in report.decimals}
     items: list[Cells | Line] = []
     pairs = group(report.deviation, lambda row: (row.target, row.reference))
     for (target, reference), rows in pairs.items():
@@ -48,7 +48,7 @@ def show_deviation(report: Report) -> Section:
         outputs = list(group(rows, lambda row: row.output).values())
         shown = keep_worst(outputs, lambda output: max(map(_extent, output)))
         for output in shown:
-            items += _rows(output, decimals.get((target, reference, output[0].output)))
+            items += _rows(output, decimals)
         left = [output for output in outputs if output not in shown]
         if left:
             same = sum(all(row.identical for row in output) for output in left)
@@ -56,11 +56,17 @@ def show_deviation(report: Report) -> Section:
     return make_section("Deviation", hint, _COLUMNS, items)
 
 
-def _rows(output: Sequence[Deviation], decimals: Decimals | None) -> Iterator[Cells | Line]:
+def _rows(
+    output: Sequence[Deviation], decimals: Mapping[tuple[str, str, str, str | None], Decimals]
+) -> Iterator[Cells | Line]:
+    def cells(row: Deviation, name: str) -> Cells:
+        key = (row.target, row.reference, row.output, row.label)
+        return _cells(row, name, decimals.get(key))
+
     whole = [row for row in output if row.label is None]
     labels = [row for row in output if row.label is not None]
     for row in whole:
-        yield _cells(row, row.output, decimals)
+        yield cells(row, row.output)
         notes = (phrases.largest(row), *phrases.oddities(row), row.explanation)
         yield from (Line(words.prose(note), 6) for note in notes if note)
     if whole and all(row.identical for row in output):
@@ -68,7 +74,7 @@ def _rows(output: Sequence[Deviation], decimals: Decimals | None) -> Iterator[Ce
     shown = keep_worst(labels, _extent)
     for row in shown:
         name = f"{row.label}" if whole else f"{row.output} {row.label}"
-        yield _cells(row, name, None)
+        yield cells(row, name)
     left = [row for row in labels if row not in shown]
     if left:
         yield left_out("label", left, sum(row.identical for row in left), 6)
@@ -77,8 +83,7 @@ def _rows(output: Sequence[Deviation], decimals: Decimals | None) -> Iterator[Ce
 def _cells(row: Deviation, name: str, decimals: Decimals | None) -> Cells:
     none, same = words.NOTHING, phrases.sameness(row)
     indent = 4 if row.label is None else 6
-    # The decimals are those of the whole output.
-    publish = ("", "", "") if row.label is not None else (none, none, none)
+    publish = (none, none, none)
     if decimals is not None:
         publish = phrases.publish(decimals, limited=same is None)
     if same:
