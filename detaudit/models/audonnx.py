@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from detaudit.errors import ModelError
+from detaudit.models.content import one_line
 from detaudit.models.external import check_location
 from detaudit.models.model import TensorInfo
 
@@ -23,7 +24,8 @@ THREADS = 1
 _MARK = "$audonnx"
 _MODEL_CLASS = re.compile(r"\$(?:[^:]*:)?audonnx(?:\.[a-z_]+)*\.Model(?:==.*)?")
 _NULL = ("", "~", "null", "Null", "NULL")
-_LARGEST = 16 * 2**20
+_LARGEST = 2**20
+"""Bytes of a description; the reader takes some ten seconds for as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def _described(root: Path, description: Path, shown: str) -> Package:
         raise ModelError(f"{shown}: model.yaml describes no single object")
     (name, arguments), *_ = content.items()
     if not _MODEL_CLASS.fullmatch(str(name)):
-        raise ModelError(f"{shown}: model.yaml describes {name}, not an audonnx model")
+        raise ModelError(f"{shown}: model.yaml describes {one_line(name)}, not an audonnx model")
     path = arguments.get("path") if isinstance(arguments, dict) else None
     if not isinstance(path, str) or path in _NULL:
         raise ModelError(f"{shown}: model.yaml names no ONNX file as its path")
@@ -104,7 +106,9 @@ def _described(root: Path, description: Path, shown: str) -> Package:
         raise ModelError(f"{shown}: model.yaml has an object instead of a list of labels")
     check_location(path, f"{shown}: the path in model.yaml")
     if not (root / path).is_file():
-        raise ModelError(f"{shown}: the ONNX file '{path}' that model.yaml names is missing")
+        raise ModelError(
+            f"{shown}: the ONNX file '{one_line(path)}' that model.yaml names is missing"
+        )
     return Package(
         root / path,
         None if isinstance(labels, str) and labels in _NULL else labels,
@@ -144,7 +148,7 @@ def _classes(content: Any) -> Iterator[str]:
         if isinstance(part, dict):
             for key in part:
                 if isinstance(key, str) and key.startswith("$"):
-                    yield key[1:].split("==")[0]
+                    yield one_line(key[1:].split("==")[0])
         pending.extend(part.values() if isinstance(part, dict) else part)
 
 

@@ -35,6 +35,17 @@ _OTHER_KINDS: tuple[tuple[int, bytes, str], ...] = (
 Kind = Literal["onnx", "zip", "yaml"]
 
 
+def one_line(text: object) -> str:
+    r"""Write a name from a file so that it cannot break or colour the line it is shown in.
+
+    Examples:
+        >>> print(one_line("größe\n\x1b[31m"))
+        größe\n\x1b[31m
+
+    """
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in str(text))
+
+
 def recognise(path: Path) -> Kind:
     """Tell what kind of model file this is.
 

@@ -13,6 +13,7 @@ from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from detaudit.errors import ModelError
+from detaudit.models.content import one_line
 
 if TYPE_CHECKING:
     import onnx
@@ -41,7 +42,7 @@ def find_parts(model: onnx.ModelProto, graph: Path, shown: str) -> dict[str, Pat
     """
     ends: dict[str, int] = {}
     for tensor in _external_tensors(model):
-        entries = {entry.key: entry.value for entry in tensor.external_data}
+        entries = {entry.key: os.fsdecode(entry.value) for entry in tensor.external_data}
         location = entries.get("location", "")
         check_location(location, f"{shown}: external data")
         ends[location] = max(ends.get(location, 0), _end(entries, shown))
@@ -59,7 +60,7 @@ def check_location(location: str, what: str) -> None:
         ModelError: if it is empty or leaves the folder
 
     """
-    windows = PureWindowsPath(location)
+    windows, name = PureWindowsPath(location), one_line(location)
     if not location or "\0" in location:
         raise ModelError(f"{what} has no file name")
     if (
@@ -68,7 +69,7 @@ def check_location(location: str, what: str) -> None:
         or posixpath.normpath(location).startswith("..")
         or ntpath.normpath(location).startswith("..")
     ):
-        raise ModelError(f"{what} '{location}' leaves the folder of the model; not read")
+        raise ModelError(f"{what} '{name}' leaves the folder of the model; not read")
 
 
 def digest(parts: Mapping[str, str | Path]) -> str:
@@ -164,22 +165,21 @@ def loadable(graph: Path, parts: Mapping[str, Path]) -> bool:
 def _part(graph: Path, location: str, end: int, shown: str) -> Path:
     """Find one external file, beside the model or beside what the model is a link to."""
     homes = (graph.parent.resolve(), graph.resolve().parent)
+    data = f"{shown}: external data '{one_line(location)}'"
     for folder in (graph.parent, graph.resolve().parent):
         path = folder / location
         if not path.is_file():
             continue
         if not graph.is_symlink() and not _inside(path, homes):
             raise ModelError(
-                f"{shown}: external data '{location}' is a link that leaves the folder of the "
-                "model, which ONNX Runtime refuses; copy the file there"
+                f"{data} is a link that leaves the folder of the model, which ONNX Runtime "
+                "refuses; copy the file there"
             )
         size = path.stat().st_size
         if size < end:
-            raise ModelError(
-                f"{shown}: external data '{location}' was cut off: {size} bytes of {end}"
-            )
+            raise ModelError(f"{data} was cut off: {size} bytes of {end}")
         return path
-    raise ModelError(f"{shown}: external data '{location}' is missing; it belongs beside the model")
+    raise ModelError(f"{data} is missing; it belongs beside the model")
 
 
 def _inside(path: Path, folders: tuple[Path, ...]) -> bool:

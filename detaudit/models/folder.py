@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from detaudit.errors import ModelError
-from detaudit.models.content import SUPPORTED
+from detaudit.models.content import SUPPORTED, one_line
 
 _IGNORED = ("__MACOSX",)
 
@@ -56,7 +56,8 @@ def find_model(folder: Path, shown: Path) -> Place:
             f"{SUPPORTED}"
         )
     if len(places) > 1:
-        names = ", ".join(str((place.root or place.graph).relative_to(folder)) for place in places)
+        found = ((place.root or place.graph).relative_to(folder) for place in places)
+        names = ", ".join(one_line(path) for path in found)
         advice = "name one of them" if shown == folder else "unpack it and name one of them"
         raise ModelError(f"{shown}: holds several models: {names}; {advice}")
     return places[0]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from detaudit.errors import ModelError
-from detaudit.models.content import SUPPORTED
+from detaudit.models.content import SUPPORTED, one_line
 from detaudit.models.scope import walk
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ def read_graph(path: Path, shown: str) -> tuple[onnx.ModelProto, str]:
             raise ModelError(f"{shown}: the ONNX file is damaged or was cut off") from None
         raise ModelError(f"{shown}: is no ONNX file; {SUPPORTED}") from None
     _check_whole(model, shown)
+    if any(isinstance(text, bytes) for text in _texts(model)):
+        raise ModelError(f"{shown}: the ONNX file is damaged: a name in it is no text")
     _check_version(model.ir_version, shown)
     _check_operators(model, shown)
     return model, hashlib.sha256(data).hexdigest()
@@ -76,6 +78,21 @@ def _check_whole(model: onnx.ModelProto, shown: str) -> None:
         raise ModelError(
             f"{shown}: names no operator set version; the file is damaged or was cut off"
         )
+
+
+def _texts(model: onnx.ModelProto) -> Iterator[object]:
+    """Give the names in a model; protobuf leaves those as bytes that are no UTF-8."""
+    yield from (model.producer_name, model.producer_version)
+    yield from (entry.domain for entry in model.opset_import)
+    yield from (text for function in model.functions for text in (function.domain, function.name))
+    for scope in walk(model):
+        yield from (*scope.outputs, *scope.tensors.maps[0])
+        for name, kind in scope.types.maps[0].items():
+            yield name
+            yield from (axis.dim_param for axis in kind.tensor_type.shape.dim)
+        for node in scope.nodes:
+            yield from (node.op_type, node.domain, node.name, *node.input, *node.output)
+            yield from (entry.name for entry in node.attribute)
 
 
 def _check_version(version: int, shown: str) -> None:
@@ -131,4 +148,4 @@ def _unknown_operators(model: onnx.ModelProto) -> Iterator[str]:
     for scope in walk(model):
         for node in scope.nodes:
             if node.domain not in _DOMAINS and (node.domain, node.op_type) not in functions:
-                yield f"{node.domain}:{node.op_type}"
+                yield one_line(f"{node.domain}:{node.op_type}")

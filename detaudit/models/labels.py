@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from detaudit.errors import UsageError
+from detaudit.models.content import one_line
 from detaudit.models.model import Dimension, Labels, TensorInfo
 
 Given = str | Sequence[str] | Mapping[str, Sequence[str]]
@@ -60,7 +61,7 @@ def assign_labels(
             continue
         if size is not None and len(names) != size:
             raise ValueError(
-                f"{len(names)} labels do not fit output '{output.name}', "
+                f"{len(names)} labels do not fit output '{one_line(output.name)}', "
                 f"whose last axis of fixed size has {size} values"
             )
         found.append(Labels(output.name, tuple(str(name) for name in names), axis))
@@ -122,12 +123,12 @@ def _per_output(
     """Say for which outputs labels are."""
     if not isinstance(given, Mapping):
         if len(outputs) != 1:
-            known = ", ".join(output.name for output in outputs)
+            known = ", ".join(one_line(output.name) for output in outputs)
             raise ValueError(f"one list of labels, but several outputs: {known}; say for which")
         given = {outputs[0].name: given}
     for output, names in given.items():
         if not _is_names(names):
-            raise ValueError(f"labels of output '{output}' are no list of names")
+            raise ValueError(f"labels of output '{one_line(output)}' are no list of names")
     return dict(given)
 
 

@@ -13,7 +13,7 @@ from detaudit.errors import ModelError, UsageError
 from detaudit.models import describe, external
 from detaudit.models.archive import list_names, unpack
 from detaudit.models.audonnx import THREADS, Package, read_package
-from detaudit.models.content import SUPPORTED, recognise
+from detaudit.models.content import SUPPORTED, one_line, recognise
 from detaudit.models.folder import Place, find_model
 from detaudit.models.graph_file import read_graph
 from detaudit.models.labels import Given, assign_labels, read_labels
@@ -157,7 +157,7 @@ def _labels(
     if isinstance(wanted, Mapping):
         for name in wanted:
             if name not in {output.name for output in outputs}:
-                known = ", ".join(output.name for output in outputs)
+                known = ", ".join(one_line(output.name) for output in outputs)
                 raise UsageError(f"labels: {path} has no output '{name}'; it has: {known}")
     own = package.labels if package else None
     try:

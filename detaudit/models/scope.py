@@ -89,7 +89,7 @@ class Scope:
             return None
         try:
             return numpy_helper.to_array(tensor)
-        except (ValueError, TypeError):  # fewer elements than the shape says
+        except (KeyError, TypeError, ValueError):  # unknown type, too few elements
             return None
 
     def dims(self, name: str) -> tuple[int, ...] | None:

@@ -201,7 +201,7 @@ def test_many_references_do_not_explode(folder: Path, work: Path) -> None:
         (HEAD, "  path: model.onnx\n  labels: [[a], b]\n", "no list of names"),
         (HEAD, "  path: model.onnx\n  labels: [a, b, c]\n", "3 labels do not fit output 'gender'"),
         (HEAD, "  path: model.onnx\n  labels: {gender: [a]}\n", "1 labels do not fit"),
-        (HEAD, "  path: " + "[" * 3000 + "\n", "no valid YAML"),
+        (HEAD, "  path: " + "[" * 1000 + "\n", "no valid YAML"),
     ],
 )
 def test_bad_descriptions(folder: Path, work: Path, head: str, arguments: str, words: str) -> None:
@@ -296,3 +296,8 @@ def test_audonnx_sees_the_same(write: Write, work: Path) -> None:
     assert {i.name: list(audonnx_shape(i)) for i in ours.inputs} == {
         name: node.shape for name, node in theirs.inputs.items()
     }
+
+
+def test_a_description_that_is_too_large(folder: Path, work: Path) -> None:
+    describe(folder, "  path: model.onnx\n  note: " + "x" * 2**20 + "\n")
+    refuse(folder, work, "model.yaml is larger than 1048576 bytes")

@@ -38,7 +38,7 @@ def test_files(tmp_path: Path, name: str, content: str, expected: object) -> Non
         ("l.json", '{"a": 1}'),
         ("l.txt", ""),
         ("l.txt", b"\xff\xfe"),
-        ("l.yaml", "[" * 5000),
+        ("l.yaml", "[" * 1000),
     ],
 )
 def test_bad_files(tmp_path: Path, name: str, content: str | bytes) -> None:

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import onnx
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from detaudit.errors import ModelError, UsageError
 from detaudit.models import Model, TensorInfo, open_model
@@ -372,3 +374,67 @@ def test_renamed_copies_have_one_digest(write: Write, work: Path, tmp_path: Path
     path = write()
     copy = shutil.copy(path, tmp_path / "copy.onnx")
     assert open_model(path, work=work).sha256 == open_model(copy, work=work).sha256
+
+
+SEEDS = [
+    """<ir_version: 8, opset_import: ["" : 17, "f" : 1], producer_name: "by hand">
+    net (int64[n, t] ids, bfloat16[n] x) => (float[] y, bfloat16[n] z) {
+        s = Shape (ids)
+        axis = Constant <value = int64 {1}> ()
+        n = Gather (s, axis)
+        start = Constant <value_int = 0> ()
+        p = Range (start, n, axis)
+        words = Constant <value = float[3, 2] {1, 2, 3, 4, 5, 6}> ()
+        a = Gather (words, p)
+        b = f.embed (words, ids)
+        c = Add (a, b)
+        y = Softmax <axis = 1> (c)
+        z = Dropout (x, , axis)
+    }
+    <domain: "f", opset_import: ["" : 17]> embed (w, i) => (o) { o = Gather (w, i) }""",
+    """<ir_version: 3, opset_import: ["" : 17]>
+    net (bool c, float[n] x) => (float[n] logits) {
+        logits = If (c) <
+            then_branch = yes () => (float[n] t) { t = RandomNormalLike <seed = 1.0> (x) },
+            else_branch = no () => (float[n] e) { e = Clip (x) }
+        >
+    }""",
+]
+
+
+@given(
+    seed=st.sampled_from(SEEDS),
+    changes=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), max_size=4),
+)
+@settings(max_examples=300)
+def test_damage_anywhere_is_a_clear_line_or_harmless(
+    tmp_path_factory: pytest.TempPathFactory, seed: str, changes: list[tuple[float, int]]
+) -> None:
+    work = tmp_path_factory.getbasetemp()
+    path = work / "damaged.onnx"
+    content = bytearray(onnx.parser.parse_model(seed).SerializeToString())
+    for place, byte in changes:
+        content[int(place * len(content))] = byte
+    path.write_bytes(content)
+    try:
+        model = open_model(path, work=work)
+    except ModelError as error:
+        message = str(error)
+    else:
+        message = f"{path}: {model.format}"
+        if model.widened:
+            shutil.rmtree(model.graph.parent)
+    assert message.startswith(f"{path}: ")
+    assert message.isprintable()
+
+
+def test_names_that_are_no_text(write: Write, work: Path) -> None:
+    path = write(PLAIN.replace("y", "same"))
+    path.write_bytes(path.read_bytes().replace(b"same", b"\xff\xfe\xff\xfe"))
+    refuse(path, work, "damaged: a name in it is no text")
+
+
+def test_names_that_would_break_the_line(write: Write, work: Path) -> None:
+    model = onnx.parser.parse_model(PLAIN)
+    model.graph.node[0].domain = "my\n\x1b[31m"
+    refuse(write(model), work, r"my\n\x1b[31m:Relu")
