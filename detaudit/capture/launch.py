@@ -51,16 +51,24 @@ class Worker:
         self._timeout = timeout
         self._folder = tempfile.TemporaryDirectory(prefix="detaudit-worker-")
         self.log = Path(self._folder.name) / "stderr.txt"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._refusal = ""
+        python = python or sys.executable
         with self.log.open("wb") as stderr:
-            self._process = subprocess.Popen(
-                [python or sys.executable, str(_ENTRY)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                env={**os.environ, "PYTHONIOENCODING": "utf-8", **environment},
-                # Ctrl-C is for the parent alone, which then ends its workers.
-                start_new_session=True,
-            )
+            try:
+                self._process = subprocess.Popen(
+                    [python, str(_ENTRY)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=stderr,
+                    env={**os.environ, "PYTHONIOENCODING": "utf-8", **environment},
+                    # Ctrl-C is for the parent alone, which then ends its workers.
+                    start_new_session=True,
+                )
+            except (OSError, ValueError) as error:
+                why = getattr(error, "strerror", None) or error
+                self._refusal = f"{python} cannot be started: {why}"
+        self._garbled = False
         self._messages: queue.Queue[Message | None] = queue.Queue(maxsize=2)
         self._reader = threading.Thread(target=self._read, daemon=True)
 
@@ -70,17 +78,21 @@ class Worker:
 
     def __exit__(self, *_: object) -> None:
         """End the process, whatever it is doing."""
-        self._process.kill()
-        self._process.wait()
+        if self._process is not None:
+            self._stop(self._process)
+        self._folder.cleanup()
+
+    def _stop(self, process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
         while self._reader.is_alive():
             # The reader may wait for room, with an array that nobody wants any more.
             with contextlib.suppress(queue.Empty):
                 self._messages.get(timeout=0.05)
-        for pipe in (self._process.stdin, self._process.stdout):
+        for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
-        self._folder.cleanup()
 
     def messages(self, job: Mapping[str, Any]) -> Iterator[Message]:
         """Give the worker its job and receive what happens.
@@ -93,10 +105,14 @@ class Worker:
             ``unavailable`` and ``failed``
 
         """
-        assert self._process.stdin is not None
+        process = self._process
+        if process is None:
+            yield {"event": "unavailable", "reason": self._refusal}, []
+            return
+        assert process.stdin is not None
         try:
-            self._process.stdin.write(json.dumps({**job, "log": str(self.log)}).encode() + b"\n")
-            self._process.stdin.flush()
+            process.stdin.write(json.dumps({**job, "log": str(self.log)}).encode() + b"\n")
+            process.stdin.flush()
         except BrokenPipeError:
             pass  # It died before it could listen; its exit tells why.
         self._reader.start()
@@ -104,10 +120,10 @@ class Worker:
             try:
                 received = self._messages.get(timeout=self._timeout)
             except queue.Empty:
-                yield _failed(f"no sign of life for {self._timeout:g} s, ended by --timeout")
+                yield _failed(self._silence())
                 return
             if received is None:
-                yield _failed(self._death())
+                yield _failed(self._death(process))
                 return
             yield received
             if received[0]["event"] in ("done", "unavailable", "failed"):
@@ -122,20 +138,39 @@ class Worker:
         # NumPy comes with it; the process is started before that is loaded.
         from detaudit.worker.channel import receive
 
+        assert self._process is not None
         assert self._process.stdout is not None
         try:
             while True:
-                self._messages.put(receive(self._process.stdout))
-        except (EOFError, OSError, ValueError):
-            self._messages.put(None)
+                received = receive(self._process.stdout)
+                if "event" not in received[0]:
+                    raise ValueError("this is no message")
+                self._messages.put(received)
+        except (EOFError, OSError):
+            pass  # It is gone.
+        except Exception:
+            # Bytes that are no message can fail in any way, and must not leave the parent waiting.
+            self._garbled = True
+        self._messages.put(None)
 
-    def _death(self) -> str:
-        """Why the process ended without having said so."""
-        code = self._process.wait()
+    def _silence(self) -> str:
+        return f"no sign of life for {self._timeout:g} s, ended by --timeout"
+
+    def _death(self, process: subprocess.Popen[bytes]) -> str:
+        """Why no more messages come although none said so."""
+        if self._garbled:
+            return "the worker wrote something that is no message"
+        try:
+            code = process.wait(self._timeout)
+        except subprocess.TimeoutExpired:
+            return self._silence()
         if code >= 0:
             words = self.last_words()
             return f"the worker ended with exit code {code}" + (f": {words[-1]}" if words else "")
-        name = signal.Signals(-code).name
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
         if name == "SIGKILL":
             return "the worker was killed (SIGKILL), as the system does when memory runs out"
         return f"the worker crashed ({name})"

@@ -15,7 +15,9 @@ from typing import IO, Any, BinaryIO
 
 import numpy as np
 
-_LENGTH = struct.Struct(">I")
+_LENGTH = struct.Struct(">Q")
+_LONGEST = 1 << 40
+"""Bytes; eight letters or line breaks where a length should be are far more."""
 
 
 def take_stdout() -> BinaryIO:
@@ -64,11 +66,15 @@ def receive(stream: IO[bytes]) -> tuple[dict[str, Any], list[np.ndarray]]:
 
     Raises:
         EOFError: if the other side is gone
+        ValueError: if what arrives is no message
 
     """
     prefix = bytearray(_LENGTH.size)
     _read(stream, prefix)
-    text = bytearray(_LENGTH.unpack(prefix)[0])
+    (length,) = _LENGTH.unpack(prefix)
+    if length > _LONGEST:
+        raise ValueError("this is no message")
+    text = bytearray(length)
     _read(stream, text)
     message = json.loads(text)
     arrays = []
