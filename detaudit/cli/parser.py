@@ -91,14 +91,18 @@ def read_decimals(text: str) -> tuple[int, int]:
 
 def read_labels(texts: Sequence[str] | None) -> dict[str, tuple[str, ...]] | None:
     """Labels per output; the empty name stands for the only output."""
+    from detaudit.models.labels import read_labels as read
+
     labels: dict[str, tuple[str, ...]] = {}
     for text in texts or ():
         output, _, names = text.rpartition("=")
-        if output in labels:
-            raise UsageError(f"--labels {text}: labels of this output are given twice")
-        labels[output] = _read_label_file(names) or tuple(n.strip() for n in names.split(","))
-        if not all(labels[output]):
-            raise UsageError(f"--labels {text}: a label is empty")
+        found = read(names)
+        for name, given in found.items() if isinstance(found, dict) else [(output, found)]:
+            if name in labels:
+                raise UsageError(f"--labels {text}: labels of this output are given twice")
+            labels[name] = tuple(given)
+            if not all(labels[name]):
+                raise UsageError(f"--labels {text}: a label is empty")
     return labels or None
 
 
@@ -133,24 +137,3 @@ def check_writable(*paths: str | None) -> None:
             raise UsageError(f"cannot write {path}: there is no folder {folder}")
         if not os.access(folder, os.W_OK):
             raise UsageError(f"cannot write {path}: no permission to write to {folder}")
-
-
-def _read_label_file(name: str) -> tuple[str, ...] | None:
-    """Labels in a text file, one per line, or in a YAML or JSON list; None if it is no file."""
-    from pathlib import Path
-
-    import yaml
-
-    path = Path(name)
-    if not path.is_file():
-        return None
-    text = path.read_text(encoding="utf-8")
-    if path.suffix not in (".yaml", ".yml", ".json"):
-        return tuple(line.strip() for line in text.splitlines() if line.strip())
-    try:
-        labels = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise UsageError(f"--labels {path} cannot be read: {error}") from None
-    if not isinstance(labels, list):
-        raise UsageError(f"--labels {path} does not hold a list")
-    return tuple(str(label) for label in labels)

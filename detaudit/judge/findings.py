@@ -29,7 +29,7 @@ def find_findings(record: Record, report: Report) -> tuple[Finding, ...]:
         *_unaudited(record),
         *_drift(record, report),
         *_deviations(report),
-        *_classes(report),
+        *_classes(record, report),
         *_rounding(report),
         *observe_outputs(record),
         *_model(record, report),
@@ -80,7 +80,7 @@ def _drift_finding(record: Record, target: TargetRecord, rows: list[Repeatabilit
     worst = max(narrow, key=lambda row: (row.distinct, row.max_abs or 0.0))
     first_differs = all(row.first_run_differs for row in narrow) and scope == "run"
     outputs = name_some(dict.fromkeys(row.output for row in narrow))
-    size = "" if worst.max_abs is None else f", up to {worst.max_abs:.1e} apart"
+    size = f", up to {worst.max_abs:.1e} apart" if worst.max_abs else ""
     what = (
         f"The first run of a session differs from the rest in {outputs}{size}."
         if first_differs
@@ -121,7 +121,9 @@ def _deviations(report: Report) -> Iterator[Finding]:
             yield Finding("warning", "unusual-size", *where, message)
 
 
-def _classes(report: Report) -> Iterator[Finding]:
+def _classes(record: Record, report: Report) -> Iterator[Finding]:
+    told = dict(record.spec.judging.classes or ())
+    assumed = {row.output for row in report.classes} - {*told, *record.model.score_outputs}
     for row in report.classes:
         where = (row.target, row.output)
         if row.flips:
@@ -130,6 +132,12 @@ def _classes(report: Report) -> Iterator[Finding]:
         if row.ties:
             message = f"{row.ties} of {row.samples} items have two equal largest scores: a tie, in"
             yield Finding("info", "ties", *where, f"{message} which the lower index wins.")
+        if row.output in assumed and row.min_margin is not None:
+            message = (
+                "Its labels are taken for classes that compete with each other. Where they name"
+                " independent values, say so: --classes none."
+            )
+            yield Finding("info", "labels-as-classes", *where, message)
         if row.no_class:
             message = f"{row.no_class} of {row.samples} items have NaN among their scores."
             yield Finding("warning", "no-class", *where, f"{message} They have no class.")

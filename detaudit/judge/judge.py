@@ -12,10 +12,10 @@ import numpy as np
 from detaudit.errors import UsageError
 from detaudit.judge.causes import explain_size
 from detaudit.judge.classes import holds_labels, judge_classes
-from detaudit.judge.deviation import judge_deviation, judge_missing
+from detaudit.judge.deviation import judge_deviation, judge_missing, key_difference
 from detaudit.judge.findings import find_findings
 from detaudit.judge.grid import Grid, audited_grids
-from detaudit.judge.labels import find_class_axis, find_labels, unknown_names
+from detaudit.judge.labels import check_names, find_class_axis, find_labels
 from detaudit.judge.latency import judge_latency
 from detaudit.judge.repeatability import judge_repeatability
 from detaudit.judge.requirement import find_failures
@@ -51,7 +51,8 @@ def judge(record: Record, judging: JudgeSpec | None = None) -> Report:
     if reference_name not in [target.target.name for target in record.targets]:
         raise UsageError(f"the reference {reference_name} is none of the record's targets")
     grids = audited_grids(record)
-    _check_names(grids, judging)
+    for grid in grids:
+        check_names(grid.target.outputs, record.model, judging)
     reference = next((grid for grid in grids if grid.name == reference_name), None)
     tables = _Tables(record, judging)
     for grid in grids:
@@ -142,6 +143,8 @@ class _Tables:
         """
         _, largest, _ = sizes[0]
         output, arrays, judging = grid.target.outputs[number], self._record.arrays, self._judging
+        if key_difference(output, other.target.outputs):
+            return
         dtype = self._float_grid(output) or output.dtype
         # Results that have no distance, such as NaN against a number, are no equal ones.
         differ = grid is not other or largest != 0
@@ -185,13 +188,6 @@ def _noise(grid: Grid, path: str) -> float:
     """Largest difference among the runs of a target in one output, as far as there is one."""
     paths = [facts.path for facts in grid.target.outputs]
     return (_own_distances(grid, paths.index(path))[0] or 0.0) if path in paths else 0.0
-
-
-def _check_names(grids: tuple[Grid, ...], judging: JudgeSpec) -> None:
-    for grid in grids:
-        if unknown := unknown_names(grid.target.outputs, judging):
-            known = ", ".join(output.path for output in grid.target.outputs)
-            raise UsageError(f"the model has no output '{unknown[0]}'; it has: {known}")
 
 
 def _target_rows(record: Record, reference: str) -> tuple[TargetRow, ...]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from detaudit.errors import UsageError
 from detaudit.models.model import Model
 from detaudit.record import OutputFacts
 from detaudit.spec import JudgeSpec
+
+_MOST_NUMBERS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,8 @@ def find_labels(output: OutputFacts, model: Model, judging: JudgeSpec) -> Axis |
     for labels in model.labels:
         exists = labels.output == output.path and -labels.axis <= len(output.shape)
         if exists and output.shape[labels.axis] == len(labels.names):
-            return Axis(labels.axis, labels.names)
+            many = len(labels.names) > _MOST_NUMBERS and _are_numbers(output.path, labels.names)
+            return None if many else Axis(labels.axis, labels.names)
     return None
 
 
@@ -77,14 +82,48 @@ def find_class_axis(output: OutputFacts, model: Model, judging: JudgeSpec) -> in
     axis = labels.axis if labels else -1
     if output.path in model.squashed_outputs or output.shape[axis] < 2:
         return None
-    return axis if labels or output.path in model.score_outputs else None
+    named = labels is not None and not _are_numbers(output.path, labels.names)
+    return axis if named or output.path in model.score_outputs else None
 
 
-def unknown_names(outputs: tuple[OutputFacts, ...], judging: JudgeSpec) -> list[str]:
-    """Names of outputs that labels or classes are given for and that do not exist."""
-    known = {output.path for output in outputs}
-    named = [name for name, _ in (*judging.labels, *(judging.classes or ()))]
-    return [name for name in named if name and name not in known]
+def check_names(outputs: tuple[OutputFacts, ...], model: Model, judging: JudgeSpec) -> None:
+    """Raise a UsageError for labels or classes of an output or axis that does not exist.
+
+    Args:
+        outputs: outputs of a target that ran
+        model: the audited model
+        judging: what the user says
+
+    """
+    known = {output.path: output for output in outputs}
+    only = next(iter(known)) if len(model.outputs) == 1 else ""
+    for name, names in judging.labels:
+        output = known.get(name or only)
+        if output is None:
+            raise _unknown(name, known)
+        if _fit(output, names) is None:
+            raise UsageError(
+                f"--labels: {len(names)} labels do not fit output '{output.path}',"
+                f" whose shape is {output.shape}"
+            )
+    for name, axis in judging.classes or ():
+        output = known.get(name)
+        if output is None:
+            raise _unknown(name, known)
+        if not -len(output.shape) <= axis < len(output.shape):
+            raise UsageError(
+                f"--classes: output '{name}' of shape {output.shape} has no axis {axis}"
+            )
+
+
+def _unknown(name: str, known: Mapping[str, OutputFacts]) -> UsageError:
+    named = f"the model has no output '{name}'" if name else "labels of which output? write NAME=…"
+    return UsageError(f"{named}; it has: {', '.join(known)}")
+
+
+def _are_numbers(path: str, names: tuple[str, ...]) -> bool:
+    """Whether labels are those that audonnx makes up, which only count."""
+    return names in ((path,), tuple(f"{path}-{index}" for index in range(len(names))))
 
 
 def _fit(output: OutputFacts, names: tuple[str, ...]) -> Axis | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from detaudit.judge.causes import name_some
@@ -9,6 +10,7 @@ from detaudit.report import Report
 from detaudit.rows import Repeatability, TargetRow
 from detaudit.spec import SCOPES
 
+_BITS_ONLY = "the sign of zeros or what NaNs carry"
 _UNITS = {"run": "run to run", "session": "session to session", "process": "process to process"}
 
 
@@ -44,8 +46,10 @@ def _repeatability(target: TargetRow, report: Report) -> str:
         return f"no difference was seen in {runs}{_bounds(rows)}."
     scope = min((row.scope for row in varying), key=SCOPES.index)
     narrow = [row for row in varying if row.scope == scope]
-    sizes = [row.max_abs for row in varying if row.max_abs is not None]
+    sizes = [row.max_abs for row in varying if row.max_abs]
     size = f", by up to {max(sizes):.1e}" if sizes else ""
+    if all(row.same_values for row in varying):
+        size = f", in {_BITS_ONLY} only"
     if scope == "run" and all(row.first_run_differs for row in narrow):
         return f"the first run of a session differs from the rest{size}."
     worst = max(narrow, key=lambda row: row.distinct)
@@ -68,11 +72,13 @@ def _bounds(rows: list[Repeatability]) -> str:
         bounds = [row.instability_upper_bound for row in rows if row.scope == scope]
         known = [bound for bound in bounds if bound is not None]
         if known:
-            found.append(f"less than {max(known):.2g} that a fresh {word} differs")
+            # Up, so that the sentence never claims more than the bound.
+            percent = math.ceil(max(known) * 1000 - 1e-9) / 10
+            found.append(f"a fresh {word} in at most {percent:g} % of cases")
     if not found:
         return " of one session, which tells nothing of a fresh session or process"
-    confidence = f"{rows[0].confidence * 100:g} % confidence"
-    return f" (with {confidence}, the chance is {' and '.join(found)})"
+    confidence = f"with {rows[0].confidence * 100:g} % confidence"
+    return f" ({confidence}, {' and '.join(found)} would differ)"
 
 
 def _deviation(target: TargetRow, report: Report) -> Iterator[str]:
@@ -94,6 +100,8 @@ def _deviation(target: TargetRow, report: Report) -> Iterator[str]:
             f"{target.name} {verb} from {reference} by up to {worst.max_abs:.1e}"
             f" ({worst.output}){_decimals(target.name, report)}."
         )
+    elif all(row.same_values for row in rows):
+        yield f"{target.name} differs from {reference} in {_BITS_ONLY} only."
     elif not broken:
         yield f"{target.name} differs from {reference} in values that have no distance."
     for row in report.classes:

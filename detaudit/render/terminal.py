@@ -176,8 +176,6 @@ class _Page:
         if required:
             lines.append((required, "bold"))
         lines += [(f"- {failure}", "") for failure in verdict.failures]
-        if verdict.untested:
-            lines.append((f"Not audited: {', '.join(verdict.untested)}", ""))
         style = {True: "green", False: "red", None: "bold"}[verdict.met]
         clean = [Text(self._safe(words.prose(t)), style=s, overflow="fold") for t, s in lines]
         yield Text("")
