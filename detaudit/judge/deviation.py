@@ -87,7 +87,7 @@ def judge_deviation(
             break
         distance.update(first, array, weight=count, origin=(sample,))
     if structural is None:
-        structural = _key_difference(facts, reference.target.outputs)
+        structural = key_difference(facts, reference.target.outputs)
     summaries = distance.read() if structural is None else distance.read()[:1]
     names = (None, *labels.names) if labels else (None,)
     dtype = float_grid or facts.dtype
@@ -121,12 +121,21 @@ def judge_missing(grid: Grid, reference: Grid) -> Iterator[Deviation]:
             yield _row(place, Distance().read()[0], "only the reference has this output", None)
 
 
-def _key_difference(facts: OutputFacts, others: tuple[OutputFacts, ...]) -> str | None:
-    """Whether the values belong to other keys than those of the reference."""
-    other = next(other for other in others if other.path == facts.path)
-    if facts.keys == other.keys:
-        return None
-    return f"keys {', '.join(facts.keys)} against {', '.join(other.keys)}"
+def key_difference(facts: OutputFacts, others: tuple[OutputFacts, ...]) -> str | None:
+    """Whether the values of a map belong to other keys than those of the reference.
+
+    Args:
+        facts: output of the target
+        others: outputs of the reference
+
+    Returns:
+        the difference in words, None where there is none
+
+    """
+    for other in others:
+        if other.path == facts.path and other.keys != facts.keys:
+            return f"keys {', '.join(facts.keys)} against {', '.join(other.keys)}"
+    return None
 
 
 def _row(

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from detaudit.worker.bits import same_bytes
+
 
 @dataclass(frozen=True)
 class Leaf:
@@ -25,6 +27,10 @@ class Leaf:
     path: str
     array: np.ndarray
     keys: tuple[str, ...] = ()
+
+    def equals(self, other: Leaf) -> bool:
+        """Whether the digests have to be equal, told without making them."""
+        return self.keys == other.keys and same_bytes(self.array, other.array)
 
     def digest(self) -> str:
         """SHA-256 over type, shape, keys and bytes (little endian), as hexadecimal text."""
@@ -71,14 +77,14 @@ def leaves(path: str, value: Any) -> Iterator[Leaf]:
 
 def _map(path: str, rows: Sequence[dict[Any, Any]], single: bool) -> Iterator[Leaf]:
     """Maps with the same keys and one number each become one array [rows, keys]."""
-    keys = list(rows[0])
-    flat = all(list(row) == keys for row in rows) and all(
+    keys = _sort_keys(rows[0])
+    flat = all(row.keys() == rows[0].keys() for row in rows) and all(
         np.ndim(value) == 0 and not isinstance(value, (dict, list))
         for row in rows
         for value in row.values()
     )
     if flat and keys:
-        values = np.array([list(row.values()) for row in rows])
+        values = np.array([[row[key] for key in keys] for row in rows])
         narrow = values.astype(np.float32) if values.dtype == np.float64 else values
         if np.array_equal(narrow, values, equal_nan=narrow.dtype.kind == "f"):
             # ONNX maps hold float32, which the runtime hands over as Python numbers.
@@ -88,5 +94,10 @@ def _map(path: str, rows: Sequence[dict[Any, Any]], single: bool) -> Iterator[Le
     for index, row in enumerate(rows):
         inner = path if single else f"{path}[{index}]"
         yield Leaf(f"len({inner})", np.array(len(row), np.int64))
-        for key, value in row.items():
-            yield from leaves(f"{inner}[{json.dumps(key)}]", value)
+        for key in _sort_keys(row):
+            yield from leaves(f"{inner}[{json.dumps(key)}]", row[key])
+
+
+def _sort_keys(row: dict[Any, Any]) -> list[Any]:
+    """Keys in an order that does not depend on how the map was built."""
+    return sorted(row, key=lambda key: (type(key).__name__, key))
