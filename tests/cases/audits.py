@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from detaudit.audit import plan_audit
 from detaudit.capture.capture import capture
@@ -53,3 +54,12 @@ def all_identical(report: Report) -> bool:
     rows = (*report.repeatability, *report.deviation)
     assert rows
     return all(row.identical for row in rows)
+
+
+def read_strictly(text: str) -> Any:
+    """Read JSON that knows neither NaN nor Infinity."""
+
+    def refuse(name: str) -> NoReturn:
+        raise ValueError(f"{name} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
