@@ -1,4 +1,4 @@
-"""Inputs of a sample: loaded once, kept read-only, hashed around every run."""
+"""Inputs of a sample: loaded once, kept read-only, compared with their files after every run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from detaudit.worker.bits import same_bytes
 from detaudit.worker.failures import Failed
 
 
@@ -24,7 +25,6 @@ class Feeds:
     """
 
     def __init__(self, files: Mapping[str, str], digests: Mapping[str, str]) -> None:
-        self._digests = digests
         self._arrays = {name: np.load(file, allow_pickle=False) for name, file in files.items()}
         for array in self._arrays.values():
             array.flags.writeable = False
@@ -32,13 +32,20 @@ class Feeds:
             name: array.astype(object) if array.dtype.kind == "U" else array
             for name, array in self._arrays.items()
         }
-        self.check("was damaged on its way to the worker")
+        for name, array in self._arrays.items():
+            if hash_bytes(array) != digests[name]:
+                raise Failed(f"input '{name}' was damaged on its way to the worker")
+        # Mapped, so that what a run could change is compared with something that it cannot reach.
+        self._files = {
+            name: np.load(files[name], mmap_mode="r") if array.size else array
+            for name, array in self._arrays.items()
+        }
 
-    def check(self, what: str = "was changed by the run") -> None:
+    def check(self) -> None:
         """Raise Failed unless every input still has its bytes."""
         for name, array in self._arrays.items():
-            if hash_bytes(array) != self._digests[name]:
-                raise Failed(f"input '{name}' {what}: later results would mean nothing")
+            if not same_bytes(array, self._files[name]):
+                raise Failed(f"input '{name}' was changed by the run: later results mean nothing")
 
 
 class Batch:
