@@ -95,7 +95,8 @@ class Outcomes:
         digests: SHA-256 of each outcome
         counts: how often each was seen
         kept: numbers of the outcomes whose array is in the record; the first always is
-        varies: whether the arrays ``low`` and ``high`` over all runs are in the record
+        varies: whether the arrays ``low`` and ``high`` over all runs are in the record, as they
+            are for floats of which more than one outcome was seen
 
     """
 

@@ -184,15 +184,12 @@ class Folding:
         if run == 0:
             self._close("run")
         self._rows.append((process, session, sample, run, message["seconds"]))
-        scopes = [
-            scope
-            for scope, member in (
-                ("run", True),
-                ("session", run == 0),
-                ("process", run == 0 and session == 0),
-            )
-            if member
-        ]
+        # Scopes that this call belongs to, each with whether others came before it there.
+        scopes = {"run": run > 0}
+        if run == 0:
+            scopes["session"] = session > 0
+            if session == 0:
+                scopes["process"] = process > 0
         numbers: dict[int, int] = {}
         for leaf in message["outputs"]:
             array = arrays.pop(0) if leaf["payload"] else None
@@ -201,11 +198,12 @@ class Folding:
                 # A first call without an array repeats the first call of its process.
                 array = self._groups[("session", sample, output)].first
             numbers[output] = self._count(sample, output, leaf["digest"], array)
-            for scope in scopes:
+            for scope, late in scopes.items():
                 group = self._groups.get((scope, sample, output))
                 if group is None:
                     assert array is not None, "the first of a group brings its array"
                     group = _Group(leaf["digest"], array, leaf["keys"])
+                    group.structural = _ABSENT if late else None
                     self._groups[(scope, sample, output)] = group
                 else:
                     group.add(leaf["digest"], array)
@@ -237,9 +235,9 @@ class Folding:
             seen.kept.append(number)
             seen.kept_bytes += array.nbytes
             self._arrays[array_key(self._number, sample, output, number)] = array
-        if number == 1:
+        first = self._arrays[array_key(self._number, sample, output, 0)]
+        if number == 1 and first.dtype.kind == "f":
             seen.overall = Spread()
-            first = self._arrays[array_key(self._number, sample, output, 0)]
             seen.overall.update(first, key=next(iter(seen.numbers)))
         if seen.overall is not None:
             seen.overall.update(array, key=digest)
