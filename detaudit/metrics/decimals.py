@@ -90,10 +90,12 @@ def count_existing_decimals(dtype: str, max_abs_value: float) -> int | None:
         return 0
     carrier = np.dtype("float32" if dtype == "bfloat16" else dtype)
     with np.errstate(over="ignore"):
-        value = np.abs(carrier.type(max_abs_value))
-    if not np.isfinite(value) or value == 0:
+        value = float(np.abs(carrier.type(max_abs_value)))
+    if not math.isfinite(value) or value == 0:
         return None
-    spacing = float(np.spacing(value)) * (2.0**16 if dtype == "bfloat16" else 1.0)
+    # NumPy's own spacing overflows at the largest value.
+    least = float(np.finfo(carrier).smallest_subnormal) * (2.0**16 if dtype == "bfloat16" else 1.0)
+    spacing = max(2.0 ** (math.frexp(value)[1] - PRECISION[dtype]), least)
     return math.floor(-math.log10(spacing) + _SLACK)
 
 
