@@ -42,8 +42,7 @@ def _repeatability(target: TargetRow, report: Report) -> str:
     rows = [row for row in report.repeatability if row.target == target.name]
     varying = [row for row in rows if not row.identical]
     if not varying:
-        runs = f"{target.runs} run{'' if target.runs == 1 else 's'}"
-        return f"no difference was seen in {runs}{_bounds(rows)}."
+        return f"no difference was seen in {_plural(target.runs, 'run')}{_bounds(rows)}."
     scope = min((row.scope for row in varying), key=SCOPES.index)
     narrow = [row for row in varying if row.scope == scope]
     sizes = [row.max_abs for row in varying if row.max_abs]
@@ -109,7 +108,7 @@ def _deviation(target: TargetRow, report: Report) -> Iterator[str]:
             yield (
                 f"{row.flips} of {row.samples} classes of {row.output} changed."
                 if row.flips
-                else f"No class of {row.output} changed in {row.samples}."
+                else f"No class of {row.output} changed ({_plural(row.samples, 'decision')})."
             )
 
 
@@ -126,10 +125,10 @@ def _decimals(target: str, report: Report) -> str:
     if min(safe) < 0:
         return "; not even the units of the printed values are safe"
     return (
-        f"; any two results agree to {_count(max(0, min(agree)))}, and at {_count(min(safe))}"
+        f"; any two results agree to {_plural(max(0, min(agree)), 'decimal')}, and at {_plural(min(safe), 'decimal')}"
         " at most 1 % of printed values change"
     )
 
 
-def _count(decimals: int) -> str:
-    return f"{decimals} decimal{'' if decimals == 1 else 's'}"
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
