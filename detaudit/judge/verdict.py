@@ -124,9 +124,9 @@ def _decimals(target: str, report: Report) -> str:
         return ""
     if min(safe) < 0:
         return "; not even the units of the printed values are safe"
+    agreed, safely = _plural(max(0, min(agree)), "decimal"), _plural(min(safe), "decimal")
     return (
-        f"; any two results agree to {_plural(max(0, min(agree)), 'decimal')}, and at {_plural(min(safe), 'decimal')}"
-        " at most 1 % of printed values change"
+        f"; any two results agree to {agreed}, and at {safely} at most 1 % of printed values change"
     )
 
 
