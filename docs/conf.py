@@ -1,4 +1,6 @@
+import json
 from importlib.metadata import version as installed_version
+from pathlib import Path
 
 project = "detaudit"
 author = "The detaudit authors"
@@ -19,3 +21,26 @@ exclude_patterns = ["_build"]
 autodoc_typehints = "description"
 autodoc_mock_imports = []
 napoleon_use_ivar = True
+
+
+def figures_of_the_bundled_model() -> dict[str, object]:
+    """Substitutions for its page, so that no figure is typed by hand."""
+    card_file = Path(__file__).parent.parent / "detaudit" / "demo" / "card.json"
+    card = json.loads(card_file.read_text(encoding="utf-8"))
+    test = card["test"]
+    return {
+        "parameters": f"{card['training']['parameters']:,}",
+        "sounds": test["sounds"],
+        "voices": test["pitch"]["sounds"],
+        **{name: test[name]["mean_absolute_error"] for name in ("pitch", "level", "noisiness")},
+        **{f"{name}_base": test[name]["baseline"] for name in ("pitch", "level", "noisiness")},
+        "hertz": test["pitch"]["mean_absolute_error_hertz"],
+        "decibels": test["level"]["mean_absolute_error_decibels"],
+        "accuracy": f"{100 * test['voicing']['accuracy']:.1f}",
+        "accuracy_base": f"{100 * test['voicing']['baseline']:.1f}",
+    }
+
+
+rst_epilog = "\n".join(
+    f".. |{name}| replace:: {value}" for name, value in figures_of_the_bundled_model().items()
+)
