@@ -14,7 +14,7 @@ import numpy as np
 
 from detaudit.errors import RecordError, UsageError
 from detaudit.plain import from_plain, to_plain
-from detaudit.record import Record
+from detaudit.record import Record, array_key, table_key
 
 FORMAT = "detaudit-record"
 VERSION = 1
@@ -33,18 +33,15 @@ def save_record(record: Record, path: str | os.PathLike[str]) -> None:
 
     """
     path = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as archive:
+    with tempfile.TemporaryDirectory(prefix=".detaudit-", dir=path.parent) as folder:
+        temporary = Path(folder) / path.name
+        with zipfile.ZipFile(temporary, "w") as archive:
             facts = {"format": FORMAT, "version": VERSION, **to_plain(record)}
             archive.writestr(_FACTS, json.dumps(facts, allow_nan=False, indent=1))
             for key in record.arrays:
                 with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, record.arrays[key], allow_pickle=False)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink()
-        raise
+        temporary.replace(path)
 
 
 @contextmanager
@@ -67,20 +64,18 @@ def open_record(path: str | os.PathLike[str]) -> Iterator[Record]:
         raise UsageError(f"there is no record {path}")
     try:
         archive = zipfile.ZipFile(path)
-    except zipfile.BadZipFile:
+    except (zipfile.BadZipFile, NotImplementedError):
         raise RecordError(f"{path} is no record of detaudit, or was cut off") from None
     with archive:
         yield _read(path, archive)
 
 
 def _read(path: Path, archive: zipfile.ZipFile) -> Record:
-    try:
+    if _FACTS not in archive.namelist():
+        raise RecordError(f"{path} is no record of detaudit: it holds no {_FACTS}")
+    with _telling_damage(path):
         facts = json.loads(archive.read(_FACTS))
-    except KeyError:
-        raise RecordError(f"{path} is no record of detaudit: it holds no {_FACTS}") from None
-    except (zipfile.BadZipFile, ValueError) as error:
-        raise RecordError(f"{path} was damaged: {error}") from None
-    if facts.get("format") != FORMAT:
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise RecordError(f"{path} is no record of detaudit")
     if facts.get("version") != VERSION:
         raise RecordError(
@@ -88,10 +83,36 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Record:
             f" {VERSION}; use a newer detaudit"
         )
     arrays = _Arrays(path, archive)
+    held = set(arrays)
+    with _telling_damage(path):
+        record = from_plain(Record, {**facts, "arrays": arrays})
+    for key in _expected_keys(record):
+        if key not in held:
+            raise RecordError(f"{path} was damaged: {key} is missing")
+    return record
+
+
+def _expected_keys(record: Record) -> Iterator[str]:
+    """Arrays that the facts speak of."""
+    for number, target in enumerate(record.targets):
+        if target.status == "ok":
+            yield table_key(number, "runs")
+            yield table_key(number, "outcome")
+        for seen in target.outcomes:
+            for what in (*seen.kept, *(("low", "high") if seen.varies else ())):
+                yield array_key(number, seen.sample, seen.output, what)
+
+
+@contextmanager
+def _telling_damage(path: Path) -> Iterator[None]:
+    """Say in one line that the file was damaged; bytes that make no sense fail in any way."""
     try:
-        return from_plain(Record, {**facts, "arrays": arrays})
-    except (TypeError, ValueError, KeyError) as error:
-        raise RecordError(f"{path} was damaged: {error}") from None
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise RecordError(f"{path} was damaged: {why}") from None
 
 
 class _Arrays(Mapping[str, np.ndarray]):
@@ -106,14 +127,11 @@ class _Arrays(Mapping[str, np.ndarray]):
     def __getitem__(self, key: str) -> np.ndarray:
         if f"{key}.npy" not in self._archive.NameToInfo:
             raise KeyError(key)
-        try:
-            with self._archive.open(f"{key}.npy") as member:
-                array: np.ndarray = np.lib.format.read_array(member, allow_pickle=False)
-                # Only reading to the end compares the checksum.
-                member.read()
-                return array
-        except (zipfile.BadZipFile, ValueError) as error:
-            raise RecordError(f"{self._path} was damaged: {error}") from None
+        with _telling_damage(self._path), self._archive.open(f"{key}.npy") as member:
+            array: np.ndarray = np.lib.format.read_array(member, allow_pickle=False)
+            # Only reading to the end compares the checksum.
+            member.read()
+        return array
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._keys)
