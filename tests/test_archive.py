@@ -320,7 +320,7 @@ def test_whatever_happens_the_earlier_file_stays(
 def test_a_member_that_zip_cannot_read(place: str, saved: Path) -> None:
     data = bytearray(saved.read_bytes())
     entry = data.index(b"PK\x01\x02")
-    data[entry + {"method": 10, "flags": 8, "version": 6}[place]] |= 0x0F
+    data[entry + {"method": 10, "flags": 8, "version": 6}[place]] |= 0xFF
     saved.write_bytes(data)
     refuse(saved, "was damaged|is no record of detaudit")
 
