@@ -80,7 +80,7 @@ def judge_deviation(
     distance = Distance(axis, count, float_grid)
     structural: str | None = _MISSING
     for sample, first, array, count in paired_outputs(grid, reference, output, arrays):
-        structural = structural_difference(first, array)
+        structural = structural_difference(array, first)
         if structural is None and labels and not _fits(array, labels):
             structural = f"shape {array.shape} does not hold the {len(labels.names)} labels"
         if structural:

@@ -190,8 +190,7 @@ def _afterwards(
         with tempfile.TemporaryDirectory() as folder:
             placement = runtime.profile(job["graph"], feeds, Path(folder))
         found["placement"] = placement
-        if not placement.get(runtime.provider):
-            raise Unavailable(f"{runtime.provider} was created but took no node of the model")
+        runtime.check_placed(placement)
     if runtime.provider == "OpenVINOExecutionProvider":
         found["precision"] = runtime.precision(job["graph"], feeds)
     return found

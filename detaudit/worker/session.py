@@ -164,7 +164,12 @@ class Runtime:
                 f"{self.provider} could not be loaded, the session ran on"
                 f" {', '.join(created)}{detail}"
             )
-        if placement is not None and not placement.get(self.provider):
+        if placement is not None:
+            self.check_placed(placement)
+
+    def check_placed(self, placement: Mapping[str, int]) -> None:
+        """Raise Unavailable when the provider took no node, which the CPU need not."""
+        if self.provider != _CPU and not placement.get(self.provider):
             total = sum(placement.values())
             raise Unavailable(
                 f"{self.provider} was created but took none of the {total} nodes of the model"
