@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,17 +10,17 @@ import pytest
 
 from detaudit.audit import plan_audit
 from detaudit.errors import UsageError
+from detaudit.report import Report
 from tests import builders
 from tests.cases.audits import all_identical, audit_quickly, kinds, message, only
 from tests.cases.replay import in_one_session, on_samples, replay
 from tests.cases.runtimes import stand_in
 from tests.runtime import normal
 
-LABELS = ("cat", "dog", "owl")
 WRONG = "relative error near 1 is a mismatch, not drift"
 
 
-def against_cpu(reference: object, other: object, **options: object) -> object:
+def against_cpu(reference: object, other: object, **options: object) -> Report:
     return replay({"cpu": in_one_session(reference), "cuda:0": in_one_session(other)}, **options)
 
 
@@ -56,7 +57,9 @@ def test_a_long_sum_is_moved_by_the_optimiser_too(tmp_path: Path) -> None:
     ids=["sign", "zeros", "reversed", "one"],
 )
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_a_wrong_result_is_no_rounding(spoil: object, dtype: str) -> None:
+def test_a_wrong_result_is_no_rounding(
+    spoil: Callable[[np.ndarray], np.ndarray], dtype: str
+) -> None:
     """C2: a kernel that is wrong is called so, whether in all elements or in one."""
     values = normal(2, 50).astype(dtype)
     report = against_cpu(values, spoil(values).astype(dtype))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from tests.cases.audits import (
     only,
     read_strictly,
 )
-from tests.cases.replay import in_one_session, in_processes, in_sessions, replay
+from tests.cases.replay import Calls, in_one_session, in_processes, in_sessions, replay
 from tests.cases.runtimes import stand_in
 from tests.runtime import make_session, normal
 
@@ -64,7 +65,7 @@ def test_a_seed_document_in_one_report() -> None:
     whole = {
         row.target: row.agree
         for row in report.decimals
-        if row.reference == "cpu" and row.target != "cpu" and getattr(row, "label", None) is None
+        if row.reference == "cpu" and row.target != "cpu" and row.label is None
     }
     # 2 x 4.2e-5 lies within 1e-4, 2 x 9.7e-5 does not.
     assert list(whole.values()) == [4, 3]
@@ -75,7 +76,9 @@ def test_a_seed_document_in_one_report() -> None:
     ("given", "scope"),
     [(in_sessions, "session"), (in_processes, "process")],
 )
-def test_sessions_and_processes_are_compared_with_each_other(given: object, scope: str) -> None:
+def test_sessions_and_processes_are_compared_with_each_other(
+    given: Callable[..., Calls], scope: str
+) -> None:
     """A2, A3: steady inside, other outside; runs of one session alone would call it clean."""
     a, b = near(1, "float32"), near(1, "float32", 3)
     report = replay({"cuda:0": given([a, a], [b, b])})
