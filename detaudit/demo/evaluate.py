@@ -184,7 +184,12 @@ def main(arguments: list[str] | None = None) -> None:
     """
     parser = argparse.ArgumentParser(prog="python -m detaudit.demo.evaluate", description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=Path(__file__).parent)
-    folder = parser.parse_args(arguments).folder
+    parser.add_argument("--seed", type=int, help="draw another test set, and compare nothing")
+    options = parser.parse_args(arguments)
+    folder = options.folder
+    if options.seed is not None:
+        print(json.dumps(measure_model(folder / "model.zip", options.seed, SOUNDS), indent=2))
+        return
     card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
     measured = measure_model(folder / "model.zip", card["training"]["seed"], SOUNDS)
     print(json.dumps(measured, indent=2))
