@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping
 
@@ -13,7 +14,7 @@ from detaudit.metrics.distance import Distance
 from detaudit.metrics.structure import structural_difference
 from detaudit.metrics.summary import DistanceSummary
 from detaudit.metrics.ulp import Grid as FloatGrid
-from detaudit.record import OutputFacts, array_key
+from detaudit.record import Outcomes, OutputFacts, array_key
 from detaudit.rows import Deviation, Worst
 
 Explain = Callable[[float | None, float | None, str], str | None]
@@ -89,6 +90,10 @@ def judge_deviation(
     if structural is None:
         structural = key_difference(facts, reference.target.outputs)
     summaries = distance.read() if structural is None else distance.read()[:1]
+    if structural is None and _left_out(grid, output):
+        for sample, first, end in _ends(grid, reference, output, arrays):
+            distance.update(first, end, origin=(sample,))
+        summaries = tuple(map(_widen, summaries, distance.read()))
     names = (None, *labels.names) if labels else (None,)
     dtype = float_grid or facts.dtype
     return tuple(
@@ -99,6 +104,44 @@ def judge_deviation(
             None if structural else explain(summary.max_abs, summary.rel_norm, dtype),
         )
         for name, summary in zip(names, summaries, strict=False)
+    )
+
+
+def _left_out(grid: Grid, output: int) -> list[Outcomes]:
+    """Entries of samples that gave more results than the record holds."""
+    return [seen for seen in grid.outcomes(output) if len(seen.kept) < len(seen.counts)]
+
+
+def _ends(
+    grid: Grid, reference: Grid, output: int, arrays: Mapping[str, np.ndarray]
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Lowest and highest values where not all results were kept, which stand for the largest."""
+    firsts = {
+        sample: first for sample, first, *_ in paired_outputs(grid, reference, output, arrays)
+    }
+    for seen in _left_out(grid, output):
+        if seen.varies and seen.sample in firsts:
+            for end in ("low", "high"):
+                array = arrays[array_key(grid.number, seen.sample, output, end)]
+                yield seen.sample, firsts[seen.sample], array
+
+
+def _widen(kept: DistanceSummary, whole: DistanceSummary) -> DistanceSummary:
+    """Means of the results that were kept, the largest differences of all.
+
+    Results that were not kept have other bits than the first one, so not all are the reference's.
+    """
+    return dataclasses.replace(
+        whole,
+        identical=False,
+        same_values=whole.same_values and whole.elements > kept.elements,
+        elements=kept.elements,
+        finite=kept.finite,
+        mean_abs=kept.mean_abs,
+        mean_signed=kept.mean_signed,
+        p50=kept.p50,
+        p90=kept.p90,
+        p99=kept.p99,
     )
 
 
