@@ -122,7 +122,8 @@ class Folding:
         elif event == "session":
             self._close("run")
             self._sessions.append(message["seconds"])
-            self._effective = message["effective"]
+            # What only the first process looked up stays.
+            self._effective = {**self._effective, **message["effective"]}
             self._placement = message["placement"] or self._placement
         elif event == "run":
             self._add_run(process, message, list(arrays))
