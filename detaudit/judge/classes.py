@@ -15,7 +15,7 @@ from detaudit.metrics.structure import structural_difference
 from detaudit.record import OutputFacts
 from detaudit.rows import Classes
 
-_LABEL_NAME = re.compile(r"(?:^|[^a-z])(?:label|class)s?(?:$|[^a-z])", re.I)
+_LABEL_NAME = re.compile(r"(?:^|[^a-z])(?:labels?|class(?:es)?)(?:$|[^a-z])", re.I)
 
 
 def holds_labels(output: OutputFacts) -> bool:

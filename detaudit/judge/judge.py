@@ -146,8 +146,12 @@ class _Tables:
         if key_difference(output, other.target.outputs):
             return
         dtype = self._float_grid(output) or output.dtype
-        # Results that have no distance, such as NaN against a number, are no equal ones.
-        differ = grid is not other or largest != 0
+        # Results may differ without a distance, such as NaN and a number.
+        differ = grid is not other or any(
+            spread.summary.changed or spread.summary.structural
+            for spread in grid.target.spreads
+            if spread.output == number
+        )
         if dtype.startswith(("float", "bfloat")):
             if differ:
                 self.rounding += judge_rounding(
