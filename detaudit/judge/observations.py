@@ -33,7 +33,10 @@ def observe_outputs(record: Record) -> Iterator[Finding]:
 
 
 def _first(record: Record, number: int, output: int) -> np.ndarray:
-    return record.arrays[array_key(number, 0, output, 0)]
+    """First result on the first sample that has this output."""
+    outcomes = record.targets[number].outcomes
+    sample = min(seen.sample for seen in outcomes if seen.output == output)
+    return record.arrays[array_key(number, sample, output, 0)]
 
 
 def _special_values(record: Record, number: int, target: TargetRecord) -> Iterator[Finding]:
@@ -103,6 +106,11 @@ def _tied_indices(
 
 def _all_tied(values: np.ndarray, mine: np.ndarray, theirs: np.ndarray) -> bool:
     """Whether every differing place holds a value that its row holds more than once."""
-    different = mine != theirs
-    repeated = (values[..., :, None] == values[..., None, :]).sum(axis=-1) > 1
-    return bool(repeated[different].all())
+    width = values.shape[-1]
+    different = (mine != theirs).reshape(-1, width)
+    for row in np.flatnonzero(different.any(axis=1)):
+        held = values.reshape(-1, width)[row]
+        _, which, counts = np.unique(held, return_inverse=True, return_counts=True)
+        if (counts[which][different[row]] == 1).any():
+            return False
+    return True

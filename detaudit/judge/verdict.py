@@ -124,10 +124,11 @@ def _decimals(target: str, report: Report) -> str:
         return ""
     if min(safe) < 0:
         return "; not even the units of the printed values are safe"
-    agreed, safely = _plural(max(0, min(agree)), "decimal"), _plural(min(safe), "decimal")
-    return (
-        f"; any two results agree to {agreed}, and at {safely} at most 1 % of printed values change"
-    )
+    agreed = "not all results agree to the units"
+    if min(agree) >= 0:
+        agreed = f"any two results agree to {_plural(min(agree), 'decimal')}"
+    safely = _plural(min(safe), "decimal")
+    return f"; {agreed}, and at {safely} at most 1 % of printed values change"
 
 
 def _plural(count: int, noun: str) -> str:
