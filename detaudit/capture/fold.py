@@ -195,9 +195,10 @@ class Folding:
         for leaf in message["outputs"]:
             array = arrays.pop(0) if leaf["payload"] else None
             output = self._output(leaf, array)
-            if array is None and run == 0:
-                # A first call without an array repeats the first call of its process.
-                array = self._groups[("session", sample, output)].first
+            anchor = self._groups.get(("session", sample, output))
+            if array is None and anchor is not None and anchor.digest == leaf["digest"]:
+                # The first result of a process travels once, whichever session repeats it.
+                array = anchor.first
             numbers[output] = self._count(sample, output, leaf["digest"], array)
             for scope, late in scopes.items():
                 group = self._groups.get((scope, sample, output))

@@ -46,7 +46,7 @@ def judge(record: Record, judging: JudgeSpec | None = None) -> Report:
         UsageError: if the reference is none of the targets, or labels or classes name no output
 
     """
-    judging = judging or record.spec.judging
+    judging = _include_required(judging or record.spec.judging)
     reference_name = judging.reference or record.targets[0].target.name
     if reference_name not in [target.target.name for target in record.targets]:
         raise UsageError(f"the reference {reference_name} is none of the record's targets")
@@ -83,7 +83,7 @@ def judge(record: Record, judging: JudgeSpec | None = None) -> Report:
         verdict=Verdict(judging.requirement, None, (), (), ""),
     )
     report = dataclasses.replace(report, findings=find_findings(record, report))
-    return dataclasses.replace(report, verdict=_find_verdict(report, judging))
+    return dataclasses.replace(report, verdict=_find_verdict(report, judging, tables.decisions))
 
 
 class _Tables:
@@ -95,6 +95,7 @@ class _Tables:
         self.deviation: list[Deviation] = []
         self.rounding: list[Rounding] = []
         self.decimals: list[Decimals] = []
+        self.decisions: list[Classes] = []
         self.classes: list[Classes] = []
         self.values: list[Value] = []
 
@@ -164,8 +165,10 @@ class _Tables:
         axis = find_class_axis(output, self._record.model, judging)
         if axis is not None or holds_labels(output):
             row = judge_classes(grid, other, number, axis, judging.confidence, arrays)
-            if row is not None and (differ or row.flips):
-                self.classes.append(row)
+            if row is not None:
+                self.decisions.append(row)
+                if differ or row.flips:
+                    self.classes.append(row)
 
     def _float_grid(self, output: OutputFacts) -> FloatGrid | None:
         declared = {info.name: info.dtype for info in self._record.model.outputs}
@@ -248,10 +251,20 @@ def _describe_seeding(record: Record) -> Mapping[str, Any]:
     }
 
 
-def _find_verdict(report: Report, judging: JudgeSpec) -> Verdict:
+def _include_required(judging: JudgeSpec) -> JudgeSpec:
+    """Let the decimals that are required be among those that are rounded to."""
+    low, high = judging.decimals
+    for requirement in parse_requirement(judging.requirement) if judging.requirement else ():
+        if requirement.kind == "decimals":
+            low, high = min(low, int(requirement.limit)), max(high, int(requirement.limit))
+    return dataclasses.replace(judging, decimals=(low, high))
+
+
+def _find_verdict(report: Report, judging: JudgeSpec, decisions: list[Classes]) -> Verdict:
     failures: tuple[str, ...] = ()
     if judging.requirement is not None:
-        failures = tuple(find_failures(parse_requirement(judging.requirement), report))
+        required = parse_requirement(judging.requirement)
+        failures = tuple(find_failures(required, report, decisions))
     return Verdict(
         requirement=judging.requirement,
         met=None if judging.requirement is None else not failures,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from detaudit.report import Report
 from detaudit.requirement import Requirement
-from detaudit.rows import Deviation, Repeatability
+from detaudit.rows import Classes, Deviation, Repeatability
+
+_SPECIAL = "NaN or infinity came or went"
 
 
-def find_failures(requirements: tuple[Requirement, ...], report: Report) -> Iterator[str]:
+def find_failures(
+    requirements: tuple[Requirement, ...], report: Report, decisions: Sequence[Classes]
+) -> Iterator[str]:
     """What misses the conditions, one line each.
 
     What was not audited never meets a condition.
@@ -17,38 +21,48 @@ def find_failures(requirements: tuple[Requirement, ...], report: Report) -> Iter
     Args:
         requirements: conditions
         report: report of the audit, with any verdict
+        decisions: rows on classes, those of runs that are all equal included
 
     """
     for row in report.targets:
         if row.status != "ok":
             yield f"{row.name} was not audited ({row.status}: {row.reason})"
     for requirement in requirements:
-        yield from _miss(requirement, report)
+        yield from _miss(requirement, report, decisions)
 
 
-def _miss(requirement: Requirement, report: Report) -> Iterator[str]:
-    def concerns(output: str) -> bool:
-        return requirement.output is None or output == requirement.output
-
+def _miss(requirement: Requirement, report: Report, decisions: Sequence[Classes]) -> Iterator[str]:
     outputs = {row.output for row in report.repeatability}
     if requirement.output is not None and requirement.output not in outputs:
         yield f"no output '{requirement.output}' was audited"
         return
     if requirement.kind in ("identical", "max_abs", "ulp"):
         for row in _whole_rows(report):
-            if concerns(row.output):
+            if requirement.output in (None, row.output):
                 yield from _miss_distance(requirement, row)
     elif requirement.kind == "decimals":
-        for rounding in report.rounding:
-            required = rounding.decimals == requirement.limit
-            if required and concerns(rounding.output) and rounding.changed:
-                yield (
-                    f"{rounding.target}, {rounding.output}: {rounding.changed} of"
-                    f" {rounding.values} values print differently at {rounding.decimals} decimals"
-                )
-        yield from _structural(report, concerns_output=requirement.output)
+        yield from _miss_decimals(requirement, report)
     else:
-        yield from _miss_classes(requirement, report)
+        yield from _miss_classes(requirement, report, decisions)
+
+
+def _miss_decimals(requirement: Requirement, report: Report) -> Iterator[str]:
+    rounded = {(row.target, row.output) for row in report.rounding}
+    for rounding in report.rounding:
+        required = rounding.decimals == requirement.limit
+        if required and requirement.output in (None, rounding.output) and rounding.changed:
+            yield (
+                f"{rounding.target}, {rounding.output}: {rounding.changed} of"
+                f" {rounding.values} values print differently at {rounding.decimals} decimals"
+            )
+    for row in _whole_rows(report):
+        if requirement.output not in (None, row.output):
+            continue
+        if row.structural or row.nan_pattern_changed:
+            yield f"{row.target}, {row.output}: {row.structural or _SPECIAL}"
+        elif not row.same_values and (row.target, row.output) not in rounded:
+            # Integers, booleans and texts that differ print differently at any decimals.
+            yield f"{row.target}, {row.output}: {row.changed_share:.2g} of the values differ"
 
 
 def _miss_distance(requirement: Requirement, row: Repeatability | Deviation) -> Iterator[str]:
@@ -59,7 +73,7 @@ def _miss_distance(requirement: Requirement, row: Repeatability | Deviation) -> 
             yield f"{where}: the bits differ"
         return
     if row.structural or row.nan_pattern_changed:
-        yield f"{where}: {row.structural or 'NaN or infinity came or went'}"
+        yield f"{where}: {row.structural or _SPECIAL}"
         return
     value = row.max_abs if requirement.kind == "max_abs" else row.max_ulp
     if value is None:
@@ -76,16 +90,17 @@ def _whole_rows(report: Report) -> Iterator[Repeatability | Deviation]:
     yield from (row for row in report.deviation if row.label is None)
 
 
-def _structural(report: Report, concerns_output: str | None) -> Iterator[str]:
-    for row in _whole_rows(report):
-        if concerns_output in (None, row.output) and (row.structural or row.nan_pattern_changed):
-            yield f"{row.target}, {row.output}: {row.structural or 'NaN or infinity came or went'}"
-
-
-def _miss_classes(requirement: Requirement, report: Report) -> Iterator[str]:
-    rows = [r for r in report.classes if requirement.output in (None, r.output)]
-    if not rows:
+def _miss_classes(
+    requirement: Requirement, report: Report, decisions: Sequence[Classes]
+) -> Iterator[str]:
+    rows = [row for row in decisions if requirement.output in (None, row.output)]
+    audited = any(row.status == "ok" for row in report.targets)
+    if not rows and audited:
         yield "no output holds class scores; name it with --classes"
+    outputs = {row.output for row in rows}
+    for whole in _whole_rows(report):
+        if whole.output in outputs and whole.structural:
+            yield f"{whole.target}, {whole.output}: {whole.structural}"
     for row in rows:
         where = f"{row.target}, {row.output}"
         if requirement.kind == "no-class-flip":

@@ -131,6 +131,33 @@ def test_sessions_replay_what_the_runs_draw() -> None:
     assert scopes(record) == {"run"}
 
 
+@pytest.mark.parametrize(
+    "results",
+    [
+        # Per session: the first result of all comes again behind another one, without its array.
+        ("AA", "BA"),
+        ("AB", "BA"),
+        ("AB", "CA", "BA"),
+        ("A-", "-A"),
+        ("-A", "BA"),
+        ("AA", "-A", "BA"),
+    ],
+)
+def test_the_first_result_comes_again_in_a_later_session(results: tuple[str, ...]) -> None:
+    values = {"A": A, "B": B, "C": C}
+
+    def call(process: int, session: int, sample: int, run: int) -> dict[str, Any]:
+        result = results[session][run]
+        return {"x": A} if result == "-" else {"x": A, "y": values[result]}
+
+    record, arrays = make(call, Plan(runs=2, sessions=len(results), processes=2))
+    row = [o.path for o in record.outputs].index("y")
+    numbers = arrays["0/outcome"][:, row]
+    order = [letter for letter in dict.fromkeys("".join(results)) if letter != "-"]
+    told = "".join("-" if n < 0 else order[n] for n in numbers)
+    assert told == "".join(results) * 2
+
+
 def test_a_drift_of_processes_only() -> None:
     record, arrays = make(lambda process, *_: {"y": B if process else A})
     assert scopes(record) == {"process"}
