@@ -110,7 +110,9 @@ def read_classes(texts: Sequence[str] | None) -> dict[str, int] | None:
     """Axis of the classes per output, None to find the outputs, empty for none of them."""
     if not texts:
         return None
-    if list(texts) == ["none"]:
+    if "none" in texts:
+        if len(texts) > 1:
+            raise UsageError("--classes none stands alone")
         return {}
     classes = {}
     for text in texts:
@@ -124,16 +126,31 @@ def read_classes(texts: Sequence[str] | None) -> dict[str, int] | None:
     return classes
 
 
-def check_writable(*paths: str | None) -> None:
-    """Refuse files that could not be written, before anything runs."""
+def check_writable(**paths: str | None) -> None:
+    """Refuse files that could not be written, before anything runs.
+
+    Args:
+        paths: by the option that names it, None where it does not; ``csv`` may be a folder
+
+    """
     from pathlib import Path
 
-    for path in paths:
+    named: dict[Path, str] = {}
+    for option, path in paths.items():
         if path is None or path == "-":
             continue
-        # A table per section goes into a folder, which is made when it is missing.
-        folder = Path(path) if Path(path).is_dir() else Path(path).parent
+        if not path:
+            raise UsageError(f"--{option} names no file")
+        where, is_folder = Path(path), Path(path).is_dir() or path.endswith("/")
+        if is_folder and (option != "csv" or where.is_file()):
+            kind = "file" if where.is_file() else "folder"
+            raise UsageError(f"cannot write --{option} {path}: it is a {kind}")
+        # Tables of the sections go into a folder, which is made when it is missing.
+        folder = where if where.is_dir() else where.parent
         if not folder.is_dir():
-            raise UsageError(f"cannot write {path}: there is no folder {folder}")
+            raise UsageError(f"cannot write --{option} {path}: there is no folder {folder}")
         if not os.access(folder, os.W_OK):
-            raise UsageError(f"cannot write {path}: no permission to write to {folder}")
+            raise UsageError(f"cannot write --{option} {path}: no permission to write to {folder}")
+        other = named.setdefault(where.absolute(), option)
+        if other != option:
+            raise UsageError(f"--{other} and --{option} both name {path}")

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
     from detaudit.audit import plan_audit
     from detaudit.cli.output import deliver, show_progress
 
-    check_writable(options.csv, options.json, options.save)
+    check_writable(csv=options.csv, json=options.json, save=options.save)
     given, values = _read_inputs(options.input)
     spec = plan_audit(
         model,

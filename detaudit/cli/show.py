@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     # An option that is not given keeps what the record was judged by.
     parser.set_defaults(decimals=None, confidence=None)
     options = parser.parse_args(arguments)
-    check_writable(options.csv, options.json)
+    check_writable(csv=options.csv, json=options.json)
 
     from detaudit.archive import open_record
     from detaudit.cli.output import deliver

@@ -102,8 +102,8 @@ def _read_file(path: Path) -> Sequence[str] | Mapping[str, Sequence[str]]:
     import yaml
 
     try:
-        text = path.read_text(encoding="utf-8")
-        content: Any = text.splitlines()
+        text = path.read_text(encoding="utf-8-sig")
+        content: Any = [line.strip() for line in text.rstrip().splitlines()]
         if path.suffix in (".yaml", ".yml", ".json"):
             content = yaml.load(text, Loader=yaml.BaseLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError, ValueError):
