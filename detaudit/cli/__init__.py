@@ -27,16 +27,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = importlib.import_module(f"detaudit.cli.{name}")
     try:
         code: int = command.main(arguments)
-        sys.stdout.flush()
         return code
     except DetauditError as error:
         return _tell(str(error), error.exit_code)
     except KeyboardInterrupt:
         return _tell("interrupted before anything was audited", 3)
-    except BrokenPipeError:
-        # Whoever read the report has gone; Python would complain again while it shuts down.
-        sys.stdout = None
-        return 0
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         return _tell(f"{error.strerror or error}{where}", 3)

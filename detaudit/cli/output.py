@@ -31,10 +31,15 @@ def deliver(report: Report, options: Any) -> int:
         write_csv(report, Path(options.csv), directory=options.csv.endswith("/"))
     if options.json and options.json != "-":
         write_file(Path(options.json), render_json(report))
-    if options.json == "-":
-        sys.stdout.write(render_json(report))
-    elif not options.quiet:
-        print_report(report, sys.stdout)
+    try:
+        if options.json == "-":
+            sys.stdout.write(render_json(report))
+        elif not options.quiet:
+            print_report(report, sys.stdout)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the report has gone; Python would complain again while it shuts down.
+        sys.stdout = None
     if any(row.status != "ok" for row in report.targets):
         return 3
     return 1 if report.verdict.met is False else 0

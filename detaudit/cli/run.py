@@ -40,7 +40,7 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
     Args:
         arguments: what follows the command
         model: model to audit, None where the arguments name it
-        source: input to use when the arguments name none
+        source: file with the inputs, used when the arguments say nothing of inputs
 
     """
     options = _parser(model).parse_args(arguments)
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
         processes=options.processes,
         seed=options.seed,
         samples=options.samples,
-        source=given or source,
+        source=given or (None if values else source),
         inputs=dict(values),
         shapes=dict(_read_shape(text) for text in options.shape or ()),
         duration=options.duration,
