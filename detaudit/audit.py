@@ -61,9 +61,9 @@ def plan_audit(
     shapes: Mapping[str, str | int] | None = None,
     duration: float = 1.0,
     sampling_rate: int | None = None,
-    labels: Mapping[str, Iterable[str]] | Iterable[str] | None = None,
+    labels: Mapping[str, Iterable[str]] | Iterable[str] | str | None = None,
     classes: Mapping[str, int] | None = None,
-    outputs: Iterable[str] = (),
+    outputs: Iterable[str] | str = (),
     decimals: tuple[int, int] = (0, 7),
     require: str | None = None,
     confidence: float = 0.95,
@@ -89,7 +89,8 @@ def plan_audit(
         shapes: sizes of axes or inputs by name
         duration: length of generated audio in seconds
         sampling_rate: rate of audio in Hz
-        labels: names of output values, by output or for the only output
+        labels: names of output values, by output or for the only output; as text either divided
+            by commas or a file that holds them
         classes: axis of the classes for outputs that hold class scores
         outputs: names of the outputs to look at, all by default
         decimals: first and last number of decimals to round to, within 0 to 12
@@ -111,12 +112,15 @@ def plan_audit(
         ['cpu', 'cuda:0']
 
     """
+    from detaudit.errors import UsageError
     from detaudit.requirement import parse_requirement
     from detaudit.spec import AuditSpec, InputSpec, JudgeSpec
     from detaudit.target import parse_target, parse_targets, with_variants
 
     if require is not None:
         parse_requirement(require)
+    if variants not in ("standard", "none"):
+        raise UsageError(f"variants '{variants}' is neither standard nor none")
     targets = parse_targets(_default_devices() if device is None else device)
     return AuditSpec(
         model=fspath(model),
@@ -133,7 +137,7 @@ def plan_audit(
         runs=runs,
         sessions=sessions,
         processes=processes,
-        outputs=tuple(outputs),
+        outputs=(outputs,) if isinstance(outputs, str) else tuple(outputs),
         seed_runtime=seed_runtime,
         trust=trust,
         timeout=timeout,
@@ -165,7 +169,11 @@ def _by_output(
     labels: Mapping[str, Iterable[str]] | Iterable[str] | None,
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Labels per output; those that come without a name belong to the only output."""
+    from detaudit.models.labels import read_labels
+
     if labels is None:
         return ()
+    if isinstance(labels, str):
+        labels = read_labels(labels)
     named = labels if isinstance(labels, Mapping) else {"": labels}
     return tuple((output, tuple(names)) for output, names in named.items())

@@ -144,7 +144,8 @@ MAY_IMPORT = {
     | {"detaudit.metrics", "detaudit.models", "detaudit.seeding", "detaudit.worker"},
     "detaudit.render": NOUNS,
     "detaudit.demo": {"detaudit.seeding", "detaudit"},
-    "detaudit.audit": NOUNS | {"detaudit.capture", "detaudit.judge", "detaudit.worker"},
+    "detaudit.audit": NOUNS
+    | {*("detaudit.capture", "detaudit.judge", "detaudit.models", "detaudit.worker")},
     "detaudit.cli": NOUNS
     | {
         *("detaudit.audit", "detaudit.capture", "detaudit.judge", "detaudit.render"),
