@@ -337,11 +337,15 @@ def test_ctrl_c_at_any_moment_leaves_no_worker(delay: float, tmp_path: Path) -> 
     time.sleep(delay)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
-    assert process.returncode == 3
     assert "Traceback" not in errors
-    assert not any(map(is_running, workers))
-    told = "interrupted before anything was audited" in errors or "interrupted after" in output
-    assert told or "interrupted after" in " ".join(output.split())
+    wait_for(lambda: not any(map(is_running, workers)))
+    if errors:
+        assert errors == "detaudit: interrupted before anything was audited\n"
+        # Python itself ends by the signal when that reached code in a string, as of a dataclass.
+        assert process.returncode in (3, -signal.SIGINT)
+    else:
+        assert "interrupted after" in " ".join(output.split())
+        assert process.returncode == 3
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])

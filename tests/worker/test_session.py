@@ -90,6 +90,7 @@ def test_entries_of_the_session_config_are_passed_on(
     assert entry == "0"
 
 
+@pytest.mark.modern
 def test_nodes_per_provider_are_read_back(make: Callable[..., tuple[Runtime, str]]) -> None:
     runtime, graph = make("cpu[opt=off]")
     assert runtime.placement(runtime.open(graph)) == {CPU: 3}
