@@ -107,7 +107,7 @@ def test_a_nan_payload_is_a_class_of_its_own(dtype: str) -> None:
     """Fact 7: so is what a NaN carries besides being one."""
     x = np.array([np.nan, 1.0], dtype)
     y = x.copy()
-    y.view(f"uint{8 * y.itemsize}")[0] += 1
+    y.view(f"uint{8 * y.itemsize}")[:1] += 1
     report = replay({"cpu": in_one_session(x), "openvino": in_one_session(y)})
     row = only(report.deviation)
     assert (row.identical, row.same_values, row.nan_pattern_changed) == (False, True, False)

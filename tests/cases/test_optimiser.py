@@ -61,7 +61,11 @@ def test_a_fused_integer_kernel_rounds_once(tmp_path: Path) -> None:
     [
         ("conv_batchnorm", "normal", "cpu[opt=basic]", 1e-3),
         ("decomposed_gelu", "normal", "cpu[opt=extended]", 1e-5),
-        ("decomposed_layernorm", "normal:1000:1", "cpu[opt=extended]", 1e-2),
+        # Older runtimes lose far more in the fused form.
+        pytest.param(
+            *("decomposed_layernorm", "normal:1000:1", "cpu[opt=extended]", 1e-2),
+            marks=pytest.mark.modern,
+        ),
     ],
 )
 def test_the_optimiser_moves_float32_by_rounding(

@@ -134,7 +134,9 @@ def equals(target: str, output: str, **changes: Any) -> Deviation:
 
 
 def publish(target: str, output: str, reference: str = "cpu", **changes: Any) -> Decimals:
-    row = Decimals(target, reference, output, None, agree=4, safe_1pct=2, safe_01pct=1, resolution=7)
+    row = Decimals(
+        target, reference, output, None, agree=4, safe_1pct=2, safe_01pct=1, resolution=7
+    )
     return replace(row, **changes)
 
 
