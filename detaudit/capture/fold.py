@@ -92,7 +92,8 @@ class Folding:
         self._hello: Mapping[str, Any] = {}
         self._effective: Mapping[str, Any] = {}
         self._placement: Mapping[str, int] = {}
-        self._outputs: dict[str, OutputFacts] = {}
+        self._outputs: list[OutputFacts] = []
+        self._numbers: dict[str, int] = {}
         self._processes: list[ProcessFacts] = []
         self._sessions: list[float] = []
         self._rows: list[tuple[int, int, int, int, float]] = []
@@ -166,7 +167,7 @@ class Folding:
             runtime=runtime,
             stderr=last_words if status == "failed" else (),
             processes=tuple(self._processes),
-            outputs=tuple(self._outputs.values()),
+            outputs=tuple(self._outputs),
             outcomes=tuple(self._outcomes()),
             spreads=tuple(
                 ScopeSpread(output, scope, summary)
@@ -211,18 +212,20 @@ class Folding:
                     group.add(leaf["digest"], array)
                     if leaf["keys"] != group.keys:
                         group.structural = _OTHER_KEYS
-        for (scope, of_sample, output), group in self._groups.items():
-            if scope in scopes and of_sample == sample and output not in numbers:
-                group.structural = _ABSENT
+        for output in set(self._numbers.values()) - numbers.keys():
+            for scope in scopes:
+                if (group := self._groups.get((scope, sample, output))) is not None:
+                    group.structural = _ABSENT
         self._outcome_rows.append(numbers)
 
     def _output(self, leaf: Mapping[str, Any], array: np.ndarray | None) -> int:
         path = leaf["path"]
-        if path not in self._outputs:
+        if path not in self._numbers:
             assert array is not None, "a new output brings its array"
             dtype = "string" if array.dtype.kind == "U" else array.dtype.name
-            self._outputs[path] = OutputFacts(path, dtype, array.shape, tuple(leaf["keys"]))
-        return list(self._outputs).index(path)
+            self._numbers[path] = len(self._outputs)
+            self._outputs.append(OutputFacts(path, dtype, array.shape, tuple(leaf["keys"])))
+        return self._numbers[path]
 
     def _count(self, sample: int, output: int, digest: str, array: np.ndarray | None) -> int:
         """Number of the outcome, which is kept while there is room."""
