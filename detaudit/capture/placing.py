@@ -140,9 +140,8 @@ def _place_sound(
             if places
             else "no input takes a signal of one channel"
         )
-        raise UsageError(
-            f"{sound.source}: {what}; inputs to fill: {', '.join(e.text for e in entries)};"
-            " give arrays with --input NAME=@FILE.npy"
-        )
+        left = ", ".join(entry.text for entry in entries)
+        advice = f"inputs to fill: {left}; give arrays with --input NAME=@FILE.npy"
+        raise UsageError(f"{sound.source}: {what}; {advice if left else 'none is left to fill'}")
     array = shape_signal(sound.signal, sound.rate, places[0], sound.source)
     return Placed(places[0].entry, array, sound.source)
