@@ -269,13 +269,18 @@ def test_a_changed_byte_is_found_or_harmless(saved: Path, data: st.DataObject) -
     assert arrays == {key: array.tobytes() for key, array in original.arrays.items()}
 
 
-@pytest.fixture
+@contextmanager
 def full_disk() -> Iterator[None]:
-    """Files may not grow beyond some kilobytes, as if the disk were full."""
+    """Files may not grow beyond some kilobytes, as if the disk were full.
+
+    Only inside the block: the log that the tests themselves write to may be longer.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def large() -> Record:
@@ -283,14 +288,13 @@ def large() -> Record:
 
 
 @pytest.mark.parametrize("earlier", [True, False])
-def test_a_full_disk_leaves_nothing_half_written(
-    earlier: bool, tmp_path: Path, full_disk: None
-) -> None:
+def test_a_full_disk_leaves_nothing_half_written(earlier: bool, tmp_path: Path) -> None:
     path = tmp_path / "r.audit"
     if earlier:
         path.write_text("an earlier record", encoding="utf-8")
-    with pytest.raises(OSError, match="File too large"):
-        save_record(large(), path)
+    record = large()
+    with pytest.raises(OSError, match="File too large"), full_disk():
+        save_record(record, path)
     assert list(tmp_path.iterdir()) == [path] * earlier
     if earlier:
         assert path.read_text(encoding="utf-8") == "an earlier record"

@@ -144,7 +144,8 @@ def unlimited(report: Report) -> set[tuple[str, str, str]]:
 def publishable(row: Decimals) -> str:
     """What the target's own runs allow to publish."""
     agree, one, tenth = publish(row, limited=True)
-    return f"its own runs agree to {agree} decimals; safe at 1 %: {one}, at 0.1 %: {tenth}"
+    agreed = "no decimal" if agree == "none" else f"{agree} decimals"
+    return f"its own runs agree to {agreed}; safe at 1 %: {one}, at 0.1 %: {tenth}"
 
 
 def flips(row: Classes) -> str:
