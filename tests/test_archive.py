@@ -6,6 +6,7 @@ import resource
 import stat
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
