@@ -16,7 +16,8 @@ T = TypeVar("T")
 def to_plain(value: Any) -> Any:
     """Value in the types that strict JSON has.
 
-    NaN and the infinities become the texts ``"nan"``, ``"inf"`` and ``"-inf"``.
+    NaN and the infinities become the texts ``"nan"``, ``"inf"`` and ``"-inf"``, complex numbers
+    texts such as ``"(1+2j)"``.
 
     Args:
         value: dataclass (without the fields whose metadata says ``plain: False``), mapping,
@@ -41,7 +42,7 @@ def to_plain(value: Any) -> Any:
         return str(value)
     if hasattr(value, "tolist"):
         return to_plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
+    if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
         return str(value)
     return value
 

@@ -52,16 +52,19 @@ class Repeatability:
         comparisons: independent comparisons that the bound rests on
         units: runs, sessions or processes in a group, at most
         distinct: distinct outcomes in the group that had most
-        identical: whether all outcomes of every group had the same bits
-        same_values: whether they differed at most in the sign of zero or a NaN's payload
+        identical: whether all outcomes of every group had the same bits, None where nothing was
+            compared
+        same_values: whether they differed at most in the sign of zero or a NaN's payload, None
+            like ``identical``
         modal_share: smallest share of the most frequent outcome in a group
         instability_upper_bound: largest probability that one more unit differs, at the confidence,
             None where something differed or nothing was compared
         confidence: of the bound
-        max_abs: largest difference between any two results
+        max_abs: largest difference between any two results, None where they have none
         mean_abs: mean difference from the first result of the group
         max_ulp: largest difference in units in the last place, None for integers and text
-        changed_share: share of elements that differ between any two results of a group
+        changed_share: share of elements that differ between any two results of a group, None where
+            nothing was compared or the shapes differ
         first_run_differs: whether the first differs from all others, which are equal
         nan_pattern_changed: whether NaN or infinity came or went
         structural: change of shape, type or length in words
@@ -74,15 +77,15 @@ class Repeatability:
     comparisons: int
     units: int
     distinct: int
-    identical: bool
-    same_values: bool
+    identical: bool | None
+    same_values: bool | None
     modal_share: float
     instability_upper_bound: float | None
     confidence: float
     max_abs: float | None
     mean_abs: float | None
     max_ulp: int | None
-    changed_share: float
+    changed_share: float | None
     first_run_differs: bool
     nan_pattern_changed: bool
     structural: str | None
@@ -169,7 +172,7 @@ class Rounding:
         reference: name of the reference; the target's own name for its runs among themselves
         output: path of the output
         decimals: number of decimals
-        values: printed values
+        values: printed values; what is NaN or infinite and stays so is left out
         changed: values that print differently in any two results
         changed_upper_bound: largest share of changed values, at the confidence
         expected_share: share that would change for values not tried

@@ -68,7 +68,11 @@ def judge_classes(
         output=grid.target.outputs[output].path,
         samples=summary.decisions,
         flips=summary.flips + summary.class_lost,
-        flip_upper_bound=find_upper_bound(summary.samples_changed, summary.samples, confidence),
+        flip_upper_bound=find_upper_bound(
+            summary.samples_changed, summary.samples_classed, confidence
+        )
+        if summary.samples_classed
+        else None,
         expected_flip_share=summary.expected_flip_share,
         extrapolated=summary.extrapolated,
         min_margin=summary.min_margin,

@@ -51,7 +51,7 @@ def _drift(record: Record, report: Report) -> Iterator[Finding]:
     for name, group in groupby(report.repeatability, key=lambda row: row.target):
         target = next(t for t in record.targets if t.target.name == name)
         rows = list(group)
-        varying = [row for row in rows if not row.identical]
+        varying = [row for row in rows if row.identical is False]
         if not varying:
             continue
         yield _drift_finding(record, target, rows)
@@ -74,7 +74,7 @@ def _drift(record: Record, report: Report) -> Iterator[Finding]:
 
 
 def _drift_finding(record: Record, target: TargetRecord, rows: list[Repeatability]) -> Finding:
-    varying = [row for row in rows if not row.identical]
+    varying = [row for row in rows if row.identical is False]
     scope = min((row.scope for row in varying), key=SCOPES.index)
     narrow = [row for row in varying if row.scope == scope]
     worst = max(narrow, key=lambda row: (row.distinct, row.max_abs or 0.0))
@@ -162,7 +162,7 @@ def _rounding(report: Report) -> Iterator[Finding]:
 
 def _model(record: Record, report: Report) -> Iterator[Finding]:
     model = record.model
-    drifted = any(not row.identical for row in report.repeatability)
+    drifted = any(row.identical is False for row in report.repeatability)
     if model.random_ops and report.repeatability and not drifted:
         yield Finding(
             "info",

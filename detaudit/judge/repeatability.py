@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from detaudit.judge.grid import Grid, find_agreement
+from detaudit.judge.grid import Agreement, Grid, find_agreement
 from detaudit.rows import Repeatability
 from detaudit.spec import SCOPES
 
@@ -22,7 +22,12 @@ def judge_repeatability(grid: Grid, confidence: float) -> Iterator[Repeatability
         for scope in SCOPES:
             agreement = find_agreement(grid.groups(number, scope), confidence)
             summary = spreads.get((number, scope))
+            if not agreement.comparisons:
+                yield _not_compared(grid.name, output.path, scope, agreement, confidence)
+                continue
             identical = agreement.distinct == 1
+            # Results of other shapes have no distance.
+            sized = summary is not None and summary.structural is None
             changed = summary is not None and (
                 summary.changed > 0 or summary.nan_pattern_changed or summary.structural is not None
             )
@@ -38,11 +43,37 @@ def judge_repeatability(grid: Grid, confidence: float) -> Iterator[Repeatability
                 modal_share=agreement.modal_share,
                 instability_upper_bound=agreement.bound,
                 confidence=confidence,
-                max_abs=summary.max_abs if summary else 0.0,
-                mean_abs=summary.mean_abs if summary else 0.0,
-                max_ulp=summary.max_ulp if summary else None,
-                changed_share=summary.changed_share if summary else 0.0,
+                max_abs=(summary.max_abs if sized else None) if summary else 0.0,
+                mean_abs=(summary.mean_abs if sized else None) if summary else 0.0,
+                max_ulp=summary.max_ulp if summary and sized else None,
+                changed_share=(summary.changed_share if sized else None) if summary else 0.0,
                 first_run_differs=agreement.first_differs,
                 nan_pattern_changed=bool(summary and summary.nan_pattern_changed),
                 structural=summary.structural if summary else None,
             )
+
+
+def _not_compared(
+    target: str, output: str, scope: str, agreement: Agreement, confidence: float
+) -> Repeatability:
+    """Row of a scope in which nothing was repeated, which tells nothing."""
+    return Repeatability(
+        target=target,
+        output=output,
+        scope=scope,
+        comparisons=0,
+        units=agreement.units,
+        distinct=agreement.distinct,
+        identical=None,
+        same_values=None,
+        modal_share=agreement.modal_share,
+        instability_upper_bound=None,
+        confidence=confidence,
+        max_abs=None,
+        mean_abs=None,
+        max_ulp=None,
+        changed_share=None,
+        first_run_differs=False,
+        nan_pattern_changed=False,
+        structural=None,
+    )

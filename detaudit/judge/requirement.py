@@ -36,6 +36,9 @@ def _miss(requirement: Requirement, report: Report, decisions: Sequence[Classes]
     if requirement.output is not None and requirement.output not in outputs:
         yield f"no output '{requirement.output}' was audited"
         return
+    for output in sorted(outputs - _compared(report)):
+        if requirement.output in (None, output):
+            yield f"{output}: nothing was compared, one run of one target proves nothing"
     if requirement.kind in ("identical", "max_abs", "ulp"):
         for row in _whole_rows(report):
             if requirement.output in (None, row.output):
@@ -48,6 +51,9 @@ def _miss(requirement: Requirement, report: Report, decisions: Sequence[Classes]
 
 def _miss_decimals(requirement: Requirement, report: Report) -> Iterator[str]:
     rounded = {(row.target, row.output) for row in report.rounding}
+    for output in _without_numbers(report):
+        if requirement.output in (None, output):
+            yield f"{output}: no value has decimals, all are NaN or infinite"
     for rounding in report.rounding:
         required = rounding.decimals == requirement.limit
         if required and requirement.output in (None, rounding.output) and rounding.changed:
@@ -60,7 +66,7 @@ def _miss_decimals(requirement: Requirement, report: Report) -> Iterator[str]:
             continue
         if row.structural or row.nan_pattern_changed:
             yield f"{row.target}, {row.output}: {row.structural or _SPECIAL}"
-        elif not row.same_values and (row.target, row.output) not in rounded:
+        elif row.same_values is False and (row.target, row.output) not in rounded:
             # Integers, booleans and texts that differ print differently at any decimals.
             yield f"{row.target}, {row.output}: {row.changed_share:.2g} of the values differ"
 
@@ -69,7 +75,7 @@ def _miss_distance(requirement: Requirement, row: Repeatability | Deviation) -> 
     where = f"{row.target}, {row.output}, "
     where += f"{row.scope} scope" if isinstance(row, Repeatability) else f"against {row.reference}"
     if requirement.kind == "identical":
-        if not row.identical:
+        if row.identical is False:
             yield f"{where}: the bits differ"
         return
     if row.structural or row.nan_pattern_changed:
@@ -77,11 +83,24 @@ def _miss_distance(requirement: Requirement, row: Repeatability | Deviation) -> 
         return
     value = row.max_abs if requirement.kind == "max_abs" else row.max_ulp
     if value is None:
-        if not row.identical:
+        if row.identical is False:
             yield f"{where}: the values differ and have no {requirement.kind}"
     elif value > requirement.limit:
         unit = " ULP" if requirement.kind == "ulp" else ""
         yield f"{where}: {value:.3g}{unit} is more than {requirement.limit:g}{unit}"
+
+
+def _without_numbers(report: Report) -> list[str]:
+    """Outputs that were compared and hold nothing but NaN and infinities."""
+    rows = [row for row in report.deviation if row.label is None]
+    special = [row.output for row in rows if row.elements and not row.finite]
+    return list(dict.fromkeys(special))
+
+
+def _compared(report: Report) -> set[str]:
+    """Outputs of which at least two results were compared."""
+    repeated = {row.output for row in report.repeatability if row.comparisons}
+    return repeated | {row.output for row in report.deviation}
 
 
 def _whole_rows(report: Report) -> Iterator[Repeatability | Deviation]:
@@ -106,6 +125,8 @@ def _miss_classes(
         if requirement.kind == "no-class-flip":
             if row.flips:
                 yield f"{where}: {row.flips} of {row.samples} classes flip"
+            elif row.flip_upper_bound is None:
+                yield f"{where}: no item has a class"
         elif row.flip_upper_bound is None or row.flip_upper_bound > requirement.limit:
             bound = "unknown" if row.flip_upper_bound is None else f"{row.flip_upper_bound:.2g}"
             yield (

@@ -40,7 +40,9 @@ def compose_sentence(report: Report) -> str:
 
 def _repeatability(target: TargetRow, report: Report) -> str:
     rows = [row for row in report.repeatability if row.target == target.name]
-    varying = [row for row in rows if not row.identical]
+    varying = [row for row in rows if row.identical is False]
+    if not any(row.comparisons for row in rows):
+        return "every input ran once, and there is nothing to compare with."
     if not varying:
         return f"no difference was seen in {_plural(target.runs, 'run')}{_bounds(rows)}."
     scope = min((row.scope for row in varying), key=SCOPES.index)

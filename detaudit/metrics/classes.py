@@ -38,6 +38,7 @@ class Classes:
 
     def __init__(self) -> None:
         self._samples: set[Hashable] = set()
+        self._samples_classed: set[Hashable] = set()
         self._samples_changed: set[Hashable] = set()
         self._counts = dict.fromkeys(
             ("decisions", "flips", "ties", "tie_changes", "unclassed", "class_lost", "at_risk"), 0
@@ -115,6 +116,8 @@ class Classes:
         """
         _check_shapes(reference, other)
         self._samples.add(sample)
+        if reference.size:
+            self._samples_classed.add(sample)
         changed = find_changed(reference.reshape(-1), other.reshape(-1))
         flips = int(np.count_nonzero(changed))
         self._counts["decisions"] += weight * changed.size
@@ -127,6 +130,7 @@ class Classes:
     def merge(self, other: Classes) -> None:
         """Add what another accumulator saw later."""
         self._samples |= other._samples
+        self._samples_classed |= other._samples_classed
         self._samples_changed |= other._samples_changed
         for name, count in other._counts.items():
             self._counts[name] += count
@@ -141,6 +145,7 @@ class Classes:
     def read(self) -> ClassesSummary:
         """Summary of the decisions seen so far."""
         samples, changed = len(self._samples), len(self._samples_changed)
+        classed = len(self._samples_classed)
         decisions = self._counts["decisions"]
         margins = self._margins.total
         shift = self._shifts.mean(margins) if margins else None
@@ -149,7 +154,8 @@ class Classes:
             samples=samples,
             samples_changed=changed,
             flip_share=self._counts["flips"] / decisions if decisions else 0.0,
-            flip_upper_bound=find_upper_bound(changed, samples) if samples else None,
+            samples_classed=classed,
+            flip_upper_bound=find_upper_bound(changed, classed) if classed else None,
             min_margin=self._closest[0] if self._closest else None,
             closest=self._closest[1] if self._closest else None,
             max_abs=self._max_abs,
@@ -191,6 +197,9 @@ class Classes:
             closest = float(decisions.margins.min())
             if not self._closest or closest < self._closest[0]:
                 self._closest = (closest, sample)
+        counts = decisions.counts
+        if counts["decisions"] > counts["unclassed"] - counts["class_lost"]:
+            self._samples_classed.add(sample)
         if decisions.counts["class_lost"]:
             self._samples_changed.add(sample)
         if decisions.flip:

@@ -33,6 +33,7 @@ class ClassesSummary:
 
     Attributes:
         samples: inputs
+        samples_classed: inputs with a class on one side at least, which bounds rest on
         samples_changed: inputs with at least one flip or lost class; for sequences, those of which
             at least one step changed
         decisions: decisions made from pairs of score vectors: one for each vector or step, or for
@@ -66,6 +67,7 @@ class ClassesSummary:
     """
 
     samples: int
+    samples_classed: int
     samples_changed: int
     decisions: int
     flips: int

@@ -84,7 +84,7 @@ class RoundingSummary:
 
     Attributes:
         decimals: decimals printed
-        values: values compared
+        values: values compared; those that are NaN or infinite and stay so have no decimals
         changed: values whose printed forms differ
         changed_upper_bound: what the share of such values does not exceed, with 95 % confidence;
             None without values
@@ -151,12 +151,12 @@ class Rounding:
             raise ValueError(f"outputs cannot be compared: {problem}")
         with np.errstate(over="ignore", invalid="ignore"):
             for _, (x, y) in walk(reference, other):
-                self._values += weight * x.size
                 finite = np.isfinite(x) & np.isfinite(y)
                 if not finite.all():
                     self._add_broken(int(np.count_nonzero(find_changed(x, y) & ~finite)), weight)
                     x, y = x[finite], y[finite]
                 if x.size:
+                    self._values += weight * x.size
                     self._add(x.astype(np.float64), y.astype(np.float64), weight)
 
     def merge(self, other: Rounding) -> None:
@@ -188,7 +188,9 @@ class Rounding:
         return tuple(self._read(k, max_abs) for k in self._decimals)
 
     def _add_broken(self, count: int, weight: int) -> None:
-        # A value that becomes special prints differently at any number of decimals.
+        # A value that becomes special prints differently at any number of decimals; one that stays
+        # special has no decimals, and is no evidence of anything.
+        self._values += weight * count
         for k in self._decimals:
             self._changed[k] += weight * count
             self._expected[k].add(float(count), weight)

@@ -68,7 +68,7 @@ def repeated(row: Repeatability) -> str:
 
 def always_same(rows: Sequence[Repeatability]) -> bool:
     """Whether an output had the same bits in all scopes, and was repeated in one at least."""
-    return all(row.identical for row in rows) and any(map(compared, rows))
+    return all(row.identical is not False for row in rows) and any(map(compared, rows))
 
 
 def bounds(rows: Sequence[Repeatability]) -> str:
@@ -85,7 +85,7 @@ def oddities(row: Repeatability | Deviation) -> list[str]:
         told.append(row.structural)
     if row.nan_pattern_changed:
         told.append("NaN or infinity came or went")
-    if row.max_abs is None and row.changed_share > 0:
+    if row.max_abs is None and row.changed_share:
         told.append(f"{words.share(row.changed_share)} of the values differ")
     if isinstance(row, Deviation):
         finite = words.ratio(row.finite, row.elements)

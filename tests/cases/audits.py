@@ -51,7 +51,7 @@ def statuses(report: Report) -> dict[str, str]:
 
 def all_identical(report: Report) -> bool:
     """Whether no scope of no output and no target showed any difference."""
-    rows = (*report.repeatability, *report.deviation)
+    rows = (*(row for row in report.repeatability if row.comparisons), *report.deviation)
     assert rows
     return all(row.identical for row in rows)
 

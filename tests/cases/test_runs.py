@@ -16,6 +16,7 @@ from detaudit.render.json_report import render_json
 from detaudit.worker.leaves import Leaf
 from tests import builders
 from tests.cases.audits import (
+    all_identical,
     audit_quickly,
     capture_quickly,
     kinds,
@@ -250,7 +251,7 @@ def test_the_parallel_executor_is_a_target_like_any_other(tmp_path: Path) -> Non
     devices = "cpu,cpu[execution=parallel,inter_threads=2]"
     report = audit_quickly(builders.batch_invariant(tmp_path), devices, runs=8)
     assert [row.effective["execution"] for row in report.targets] == ["sequential", "parallel"]
-    assert all(row.identical for row in (*report.repeatability, *report.deviation))
+    assert all_identical(report)
 
 
 @pytest.mark.modern

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import detaudit
 from detaudit.demo import model_path, voice_path
 from detaudit.report import Report
 from detaudit.rows import TargetRow
+from tests import builders
+from tests.cases.audits import only
 
 pytestmark = pytest.mark.gpu
 
@@ -70,3 +74,22 @@ def test_too_little_memory_ends_one_target_only() -> None:
     report = detaudit.audit(model_path(), device=device, variants="none", runs=1)
     assert [row.status == "ok" for row in report.targets] == [True, False]
     assert "memory" in str(report.targets[1].reason)
+
+
+def test_without_tf32_a_long_sum_is_nearer_to_the_cpu(tmp_path: Path) -> None:
+    report = detaudit.audit(builders.wide_conv(tmp_path), device="cpu,cuda:0", runs=2)
+    off = [r.rel_norm for r in report.deviation if r.target == PLAIN]
+    asked = [r.rel_norm for r in report.deviation if r.target == ASKED]
+    # A convolution that was silently given TF32 again would lie above 1e-5.
+    assert off[0] is not None
+    assert asked[0] is not None
+    assert off[0] < 1e-5
+    assert off[0] <= asked[0]
+
+
+def test_drift_is_seen_on_the_device_too(tmp_path: Path) -> None:
+    report = detaudit.audit(
+        builders.noisy(tmp_path), device="cuda:0", variants="none", runs=5, processes=1
+    )
+    row = only(report.repeatability, scope="run")
+    assert (row.distinct, row.identical) == (5, False)

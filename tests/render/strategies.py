@@ -40,6 +40,7 @@ _ROWS: Mapping[str, type] = {
 }
 _BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
     bool: st.booleans(),
+    bool | None: st.none() | st.booleans(),
     int: st.integers(0, 2**70),
     float: NUMBERS,
     str: ANY_TEXT,

@@ -61,7 +61,7 @@ def _rows(
         yield Cells((output, f"not repeated ({words.plural(runs, 'run')})", *[none] * 5), 4)
         return
     for number, row in enumerate(scopes):
-        differs = phrases.compared(row) and not row.identical
+        differs = phrases.compared(row) and row.identical is False
         figures = (
             words.number(row.max_abs),
             words.count(row.max_ulp),
