@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from detaudit.errors import RecordError, UsageError
+from detaudit.errors import DetauditError, RecordError, UsageError
+from detaudit.placing import placed
 from detaudit.plain import from_plain, to_plain
 from detaudit.record import Record, array_key, table_key
 
@@ -32,16 +33,15 @@ def save_record(record: Record, path: str | os.PathLike[str]) -> None:
         OSError: if it cannot be written; an earlier file stays as it was
 
     """
-    path = Path(path)
-    with tempfile.TemporaryDirectory(prefix=".detaudit-", dir=path.parent) as folder:
-        temporary = Path(folder) / path.name
-        with zipfile.ZipFile(temporary, "w") as archive:
-            facts = {"format": FORMAT, "version": VERSION, **to_plain(record)}
-            archive.writestr(_FACTS, json.dumps(facts, allow_nan=False, indent=1))
-            for key in record.arrays:
-                with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
-                    np.lib.format.write_array(member, record.arrays[key], allow_pickle=False)
-        temporary.replace(path)
+    with placed(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        digests = {}
+        for key in record.arrays:
+            array = record.arrays[key]
+            digests[key] = _digest(array)
+            with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+        facts = {"format": FORMAT, "version": VERSION, **to_plain(record), "digests": digests}
+        archive.writestr(_FACTS, json.dumps(facts, allow_nan=False, indent=1))
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def open_record(path: str | os.PathLike[str]) -> Iterator[Record]:
 def _read(path: Path, archive: zipfile.ZipFile) -> Record:
     if _FACTS not in archive.namelist():
         raise RecordError(f"{path} is no record of detaudit: it holds no {_FACTS}")
-    with _telling_damage(path):
+    with telling_damage(path):
         facts = json.loads(archive.read(_FACTS))
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise RecordError(f"{path} is no record of detaudit")
@@ -82,9 +82,9 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Record:
             f"{path} has format version {facts.get('version')}, this detaudit reads version"
             f" {VERSION}; use a newer detaudit"
         )
-    arrays = _Arrays(path, archive)
-    held = set(arrays)
-    with _telling_damage(path):
+    with telling_damage(path):
+        arrays = _Arrays(path, archive, dict(facts["digests"]))
+        held = set(arrays)
         record = from_plain(Record, {**facts, "arrays": arrays})
     for key in _expected_keys(record):
         if key not in held:
@@ -104,22 +104,42 @@ def _expected_keys(record: Record) -> Iterator[str]:
 
 
 @contextmanager
-def _telling_damage(path: Path) -> Iterator[None]:
-    """Say in one line that the file was damaged; bytes that make no sense fail in any way."""
+def telling_damage(
+    path: str | os.PathLike[str], passing: type[DetauditError] = RecordError
+) -> Iterator[None]:
+    """Say in one line that a record was damaged; facts that make no sense fail in any way.
+
+    Args:
+        path: file of the record
+        passing: errors that are passed on as they are
+
+    Raises:
+        RecordError: in the place of any other error inside the block
+
+    """
     try:
         yield
-    except MemoryError:
+    except passing:
         raise
     except Exception as error:
         why = " ".join(str(error).split()) or type(error).__name__
         raise RecordError(f"{path} was damaged: {why}") from None
 
 
+def _digest(array: np.ndarray) -> str:
+    """SHA-256 over type, shape and bytes, hexadecimal."""
+    sha = hashlib.sha256(f"{array.dtype.str} {array.shape} ".encode())
+    if array.size:
+        sha.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return sha.hexdigest()
+
+
 class _Arrays(Mapping[str, np.ndarray]):
     """Arrays of an open archive."""
 
-    def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
+    def __init__(self, path: Path, archive: zipfile.ZipFile, digests: dict[str, str]) -> None:
         self._path = path
+        self._digests = digests
         self._archive = archive
         names = (name for name in archive.namelist() if name.endswith(".npy"))
         self._keys = [name.removesuffix(".npy") for name in names]
@@ -127,10 +147,10 @@ class _Arrays(Mapping[str, np.ndarray]):
     def __getitem__(self, key: str) -> np.ndarray:
         if f"{key}.npy" not in self._archive.NameToInfo:
             raise KeyError(key)
-        with _telling_damage(self._path), self._archive.open(f"{key}.npy") as member:
+        with telling_damage(self._path), self._archive.open(f"{key}.npy") as member:
             array: np.ndarray = np.lib.format.read_array(member, allow_pickle=False)
-            # Only reading to the end compares the checksum.
-            member.read()
+            if _digest(array) != self._digests[key]:
+                raise ValueError(f"{key} is not the array that was saved")
         return array
 
     def __iter__(self) -> Iterator[str]:

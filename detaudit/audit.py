@@ -40,9 +40,12 @@ def audit(
 
     """
     from detaudit.capture.capture import capture
+
+    record = capture(plan_audit(model, device, **options))
+    # Not before: the libraries it needs are loaded while the first worker loads its own.
     from detaudit.judge.judge import judge
 
-    return judge(capture(plan_audit(model, device, **options)))
+    return judge(record)
 
 
 def plan_audit(

@@ -348,3 +348,14 @@ def test_no_file_stays_open(saved: Path) -> None:
     with pytest.raises(RecordError), open_record(path):
         pass
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_another_array_in_the_place_of_one_is_noticed(saved: Path, tmp_path: Path) -> None:
+    """Bytes that a checksum of the archive cannot tell: a whole member was replaced."""
+    path = tmp_path / "swapped.audit"
+    with zipfile.ZipFile(saved) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            other = "0/0/0/0.npy" if name == "0/1/0/0.npy" else name
+            new.writestr(name, old.read(other))
+    with open_record(path) as record, pytest.raises(RecordError, match="not the array that was"):
+        judge(record)

@@ -129,7 +129,7 @@ NOUNS = {
     f"detaudit.{name}"
     for name in (
         *("errors", "target", "options", "spec", "record", "report", "rows", "plain"),
-        *("requirement", "version", "archive"),
+        *("requirement", "version", "archive", "placing"),
     )
 }
 MAY_IMPORT = {
@@ -167,7 +167,7 @@ def test_everything_depends_in_one_direction(name: str) -> None:
 def test_renderers_know_the_report_and_nothing_of_the_record(name: str) -> None:
     known = {module for module in imports(name, typing=True) if area(module) != "detaudit.render"}
     assert known <= {
-        f"detaudit.{n}" for n in ("report", "rows", "plain", "spec", "errors", "version")
+        f"detaudit.{n}" for n in ("report", "rows", "plain", "placing", "spec", "errors", "version")
     }
 
 

@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from detaudit.report import Report
+if TYPE_CHECKING:
+    from detaudit.report import Report
 
 
 def deliver(report: Report, options: Any) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from detaudit.errors import UsageError
@@ -91,10 +91,12 @@ def read_decimals(text: str) -> tuple[int, int]:
 
 def read_labels(texts: Sequence[str] | None) -> dict[str, tuple[str, ...]] | None:
     """Labels per output; the empty name stands for the only output."""
+    if not texts:
+        return None
     from detaudit.models.labels import read_labels as read
 
     labels: dict[str, tuple[str, ...]] = {}
-    for text in texts or ():
+    for text in texts:
         output, _, names = text.rpartition("=")
         found = read(names)
         for name, given in found.items() if isinstance(found, dict) else [(output, found)]:
@@ -103,7 +105,7 @@ def read_labels(texts: Sequence[str] | None) -> dict[str, tuple[str, ...]] | Non
             labels[name] = tuple(given)
             if not all(labels[name]):
                 raise UsageError(f"--labels {text}: a label is empty")
-    return labels or None
+    return labels
 
 
 def read_classes(texts: Sequence[str] | None) -> dict[str, int] | None:
@@ -126,21 +128,29 @@ def read_classes(texts: Sequence[str] | None) -> dict[str, int] | None:
     return classes
 
 
-def check_writable(**paths: str | None) -> None:
-    """Refuse files that could not be written, before anything runs.
+def check_writable(needed: Iterable[str] = (), **paths: str | None) -> None:
+    """Refuse files that could not be written, or must not be, before anything runs.
 
     Args:
+        needed: files that the command reads
         paths: by the option that names it, None where it does not; ``csv`` may be a folder
 
     """
     from pathlib import Path
 
+    from detaudit.placing import is_stream
+
+    read = {Path(path).resolve() for path in needed if Path(path).is_file()}
     named: dict[Path, str] = {}
     for option, path in paths.items():
-        if path is None or path == "-":
+        if path is None or (path == "-" and option == "json"):
             continue
-        if not path:
-            raise UsageError(f"--{option} names no file")
+        if not path or path == "-":
+            raise UsageError(f"--{option} {path}".rstrip() + " names no file")
+        if Path(path).resolve() in read:
+            raise UsageError(f"--{option} {path} would overwrite what is read")
+        if is_stream(Path(path)):
+            continue
         where, is_folder = Path(path), Path(path).is_dir() or path.endswith("/")
         if is_folder and (option != "csv" or where.is_file()):
             kind = "file" if where.is_file() else "folder"
@@ -151,6 +161,6 @@ def check_writable(**paths: str | None) -> None:
             raise UsageError(f"cannot write --{option} {path}: there is no folder {folder}")
         if not os.access(folder, os.W_OK):
             raise UsageError(f"cannot write --{option} {path}: no permission to write to {folder}")
-        other = named.setdefault(where.absolute(), option)
+        other = named.setdefault(where.resolve(), option)
         if other != option:
             raise UsageError(f"--{other} and --{option} both name {path}")

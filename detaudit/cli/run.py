@@ -48,8 +48,13 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
     from detaudit.audit import plan_audit
     from detaudit.cli.output import deliver, show_progress
 
-    check_writable(csv=options.csv, json=options.json, save=options.save)
     given, values = _read_inputs(options.input)
+    check_writable(
+        [model, *([given] if given else []), *(spec.removeprefix("@") for _, spec in values)],
+        csv=options.csv,
+        json=options.json,
+        save=options.save,
+    )
     spec = plan_audit(
         model,
         options.device,
@@ -62,7 +67,7 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
         samples=options.samples,
         source=given or (None if values else source),
         inputs=dict(values),
-        shapes=dict(_read_shape(text) for text in options.shape or ()),
+        shapes=_read_shapes(options.shape),
         duration=options.duration,
         sampling_rate=options.sampling_rate,
         labels=read_labels(options.labels),
@@ -76,7 +81,6 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
         timeout=options.timeout,
     )
     from detaudit.capture.capture import capture
-    from detaudit.judge.judge import judge
 
     with show_progress(quiet=options.no_progress or options.quiet) as progress:
         record = capture(spec, progress)
@@ -84,6 +88,9 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
         from detaudit.archive import save_record
 
         save_record(record, options.save)
+    # Not before: the libraries it needs are loaded while the first worker loads its own.
+    from detaudit.judge.judge import judge
+
     return deliver(judge(record), options)
 
 
@@ -167,7 +174,7 @@ def _read_inputs(texts: Sequence[str] | None) -> tuple[str | None, tuple[tuple[s
     """File that holds the inputs, and how to fill single ones."""
     from pathlib import Path
 
-    from detaudit.capture.values import split_value
+    from detaudit.capture.wording import split_value
 
     source, values = None, []
     for text in texts or ():
@@ -177,11 +184,23 @@ def _read_inputs(texts: Sequence[str] | None) -> tuple[str | None, tuple[tuple[s
             raise UsageError(f"--input {text}: inputs are already taken from {source}")
         else:
             source = text
+    _refuse_twice("--input", [name for name, _ in values])
     return source, tuple(values)
 
 
-def _read_shape(text: str) -> tuple[str, str]:
-    name, equals, value = text.rpartition("=")
-    if not equals or not name or not value:
-        raise UsageError(f"--shape {text} is not of the form NAME=DIM")
-    return name, value
+def _read_shapes(texts: Sequence[str] | None) -> dict[str, str]:
+    """Sizes by the name of an axis or an input."""
+    found = []
+    for text in texts or ():
+        name, equals, value = text.rpartition("=")
+        if not equals or not name or not value:
+            raise UsageError(f"--shape {text} is not of the form NAME=DIM")
+        found.append((name, value))
+    _refuse_twice("--shape", [name for name, _ in found])
+    return dict(found)
+
+
+def _refuse_twice(option: str, names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"{option} {name}=… is given twice")

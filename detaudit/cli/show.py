@@ -14,6 +14,7 @@ from detaudit.cli.parser import (
     read_decimals,
     read_labels,
 )
+from detaudit.errors import DetauditError
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,9 +34,9 @@ def main(arguments: Sequence[str]) -> int:
     # An option that is not given keeps what the record was judged by.
     parser.set_defaults(decimals=None, confidence=None)
     options = parser.parse_args(arguments)
-    check_writable(csv=options.csv, json=options.json)
+    check_writable([options.record], csv=options.csv, json=options.json)
 
-    from detaudit.archive import open_record
+    from detaudit.archive import open_record, telling_damage
     from detaudit.cli.output import deliver
     from detaudit.judge.judge import judge
     from detaudit.target import parse_target
@@ -51,4 +52,6 @@ def main(arguments: Sequence[str]) -> int:
     with open_record(options.record) as record:
         given = {name: value for name, value in changes.items() if value is not None}
         judging = dataclasses.replace(record.spec.judging, **given)
-        return deliver(judge(record, judging), options)
+        with telling_damage(options.record, passing=DetauditError):
+            report = judge(record, judging)
+    return deliver(report, options)

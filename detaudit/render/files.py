@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
+
+from detaudit.placing import placed
 
 
 def write_file(path: Path, text: str) -> None:
@@ -32,10 +34,8 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
         OSError: if one cannot be written
 
     """
-    with tempfile.TemporaryDirectory(prefix=".detaudit-", dir=folder) as temporary:
+    with ExitStack() as stack:
         for name, text in texts.items():
             # Halves of surrogate pairs, which names of files may hold, become escapes.
             data = text.encode("utf-8", "backslashreplace")
-            (Path(temporary) / name).write_bytes(data)
-        for name in texts:
-            (Path(temporary) / name).replace(folder / name)
+            stack.enter_context(placed(folder / name)).write_bytes(data)

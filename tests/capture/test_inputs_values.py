@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detaudit.capture.values import split_value
+from detaudit.capture.wording import split_value
 from detaudit.errors import UsageError
 from detaudit.models.model import IdRange
 from tests.capture.hand import make, make_model, tensor
