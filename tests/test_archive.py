@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import json
 import resource
 import stat
@@ -355,7 +356,11 @@ def test_another_array_in_the_place_of_one_is_noticed(saved: Path, tmp_path: Pat
     path = tmp_path / "swapped.audit"
     with zipfile.ZipFile(saved) as old, zipfile.ZipFile(path, "w") as new:
         for name in old.namelist():
-            other = "0/0/0/0.npy" if name == "0/1/0/0.npy" else name
-            new.writestr(name, old.read(other))
+            data = old.read(name)
+            if name == "0/1/0/0.npy":
+                changed = io.BytesIO()
+                np.save(changed, np.load(io.BytesIO(data)) + 1)
+                data = changed.getvalue()
+            new.writestr(name, data)
     with open_record(path) as record, pytest.raises(RecordError, match="not the array that was"):
-        judge(record)
+        record.arrays["0/1/0/0"]

@@ -28,7 +28,7 @@ def test_a_file_is_replaced_when_all_is_written(tmp_path: Path) -> None:
 def test_an_error_leaves_what_was_there_and_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("old")
-    with pytest.raises(OSError, match="No space left on device.*a.txt") as found, placed(path):
+    with pytest.raises(OSError, match=r"No space left on device.*a\.txt") as found, placed(path):
         raise OSError("100 requested and 10 written")
     assert found.value.errno == errno.ENOSPC
     assert path.read_text() == "old"
