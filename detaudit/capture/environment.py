@@ -6,9 +6,10 @@ import os
 import platform
 import re
 import sys
-from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 _FLAGS = (
     "sse4_2",
@@ -35,13 +36,15 @@ def describe_environment() -> dict[str, Any]:
         ``python``, ``versions`` and ``variables``
 
     """
+    import onnx
+
     return {
         "cpu": {"name": cpu_name(), "cores": _cores(), "flags": _cpu_flags()},
         "memory_bytes": _memory(),
         "system": platform.platform(),
         "machine": platform.machine(),
         "python": platform.python_version(),
-        "versions": {name: version for name in ("numpy", "onnx") if (version := _version(name))},
+        "versions": {"numpy": np.__version__, "onnx": onnx.__version__},
         "variables": {k: v for k, v in sorted(os.environ.items()) if _VARIABLES.match(k)},
     }
 
@@ -75,10 +78,3 @@ def _memory() -> int | None:
     if sys.platform == "win32" or "SC_PHYS_PAGES" not in os.sysconf_names:
         return None
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None

@@ -8,11 +8,13 @@ The job arrives as JSON on stdin; what happens goes to the parent as messages:
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import importlib
 import json
 import os
 import platform
+import signal
 import sys
 import tempfile
 import threading
@@ -27,20 +29,26 @@ from detaudit.seeding import get_seeds_state, set_seeds
 from detaudit.worker.channel import send, take_stdout
 from detaudit.worker.failures import Unavailable, reason
 from detaudit.worker.feeds import Batch, Feeds
+from detaudit.worker.install import describe_runtime
 from detaudit.worker.leaves import Leaf, leaves
 from detaudit.worker.session import Runtime
+
+
+_PR_SET_PDEATHSIG = 1
 
 
 def main() -> int:
     """Run the job that arrives on stdin."""
     channel = take_stdout()
+    _die_with_parent()
+    described = None
     # Loaded while the parent is still busy with the model; what is missing is told later.
     with contextlib.suppress(ImportError):
-        importlib.import_module("onnxruntime")
+        described = describe_runtime(importlib.import_module("onnxruntime"))
     job = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        for message, arrays in _work(job):
+        for message, arrays in _work(job, described):
             send(channel, message, arrays)
     except Unavailable as error:
         _tell(channel, {"event": "unavailable", "reason": reason(error)})
@@ -61,6 +69,12 @@ def _tell(channel: BinaryIO, message: Mapping[str, Any]) -> None:
         os._exit(1)
 
 
+def _die_with_parent() -> None:
+    """Let Linux end this process with its parent, even while it is stopped."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def _end_with_parent() -> None:
     """Leave as soon as the parent is gone, even in the middle of a run."""
     sys.stdin.buffer.read()
@@ -70,8 +84,8 @@ def _end_with_parent() -> None:
 Step = tuple[dict[str, Any], list[np.ndarray]]
 
 
-def _work(job: Mapping[str, Any]) -> Iterator[Step]:
-    runtime = Runtime(job, Path(job["log"]))
+def _work(job: Mapping[str, Any], described: dict[str, Any] | None) -> Iterator[Step]:
+    runtime = Runtime(job, Path(job["log"]), described)
     seeding = set_seeds(job["seed"], runtimes=job["seed_runtime"])
     yield _hello(runtime, seeding), []
     model = _Model(job, runtime)

@@ -31,13 +31,16 @@ class Runtime:
     Args:
         job: what the parent sent
         log: file behind stderr
+        described: what ``describe_runtime`` says, where it was asked before
 
     Raises:
         Unavailable: if the device or provider cannot be had here
 
     """
 
-    def __init__(self, job: Mapping[str, Any], log: Path) -> None:
+    def __init__(
+        self, job: Mapping[str, Any], log: Path, described: dict[str, Any] | None = None
+    ) -> None:
         import onnxruntime
 
         self.module = onnxruntime
@@ -45,7 +48,7 @@ class Runtime:
         self.threads = job["threads"]
         self.provider: str = self.target["provider"]
         self.log = log
-        self.described = describe_runtime(onnxruntime)
+        self.described = described or describe_runtime(onnxruntime)
         self.notes: list[str] = []
         self.hardware = ""
         self._plugin_devices: list[Any] = []
