@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -85,7 +86,8 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Record:
     with telling_damage(path):
         arrays = _Arrays(path, archive, dict(facts["digests"]))
         held = set(arrays)
-        record = from_plain(Record, {**facts, "arrays": arrays})
+        # Decoding would read every array.
+        record = dataclasses.replace(from_plain(Record, facts), arrays=arrays)
     for key in _expected_keys(record):
         if key not in held:
             raise RecordError(f"{path} was damaged: {key} is missing")

@@ -46,7 +46,10 @@ def follow_course(spec: AuditSpec, first: Worker, work: Path, progress: Progress
 
     """
     (work / "model").mkdir()
-    model = open_model(spec.model, work=work / "model", trust=spec.trust)
+    given = dict(spec.judging.labels)
+    model = open_model(
+        spec.model, work=work / "model", trust=spec.trust, labels=given.get("", given) or None
+    )
     _check_outputs(spec, model)
     audit = _Audit(spec, model, work, progress)
     targets = audit.run(first)
@@ -55,7 +58,7 @@ def follow_course(spec: AuditSpec, first: Worker, work: Path, progress: Progress
         detaudit=__version__,
         spec=spec,
         # Paths inside the working folder mean nothing once it is gone.
-        model=dataclasses.replace(model, graph=model.path, root=None),
+        model=dataclasses.replace(model, graph=model.path, root=None, parts=()),
         inputs=audit.facts,
         inputs_sha256=audit.digest,
         environment=describe_environment(),
@@ -79,6 +82,7 @@ class _Audit:
         self.interrupted = False
         self.spool = Spool()
         self.seeding = set_seeds(spec.inputs.seed)
+        self._signature = _sign(model)
         self._use_inputs(make_inputs(model, spec.inputs))
 
     def run(self, first: Worker) -> tuple[TargetRecord, ...]:
@@ -142,10 +146,16 @@ class _Audit:
             with worker or launch(target, self._spec.timeout) as live:
                 for message, arrays in live.messages(job):
                     if message["event"] in ("failed", "unavailable"):
-                        return folding.end(message["event"], message, live.last_words())
+                        break
                     folding.add(process, message, arrays)
                     self._progress(target.name, folding.calls, planned)
+                words = live.last_words()
             worker = None
+            if _sign(self._model) != self._signature:
+                why = "the file of the model changed during the audit"
+                return folding.end("failed", {"reason": why})
+            if message["event"] in ("failed", "unavailable"):
+                return folding.end(message["event"], message, words)
         return folding.end("ok")
 
     def _job(self, target: Target, batch: dict[str, Any] | None, probe: bool) -> dict[str, Any]:
@@ -185,6 +195,19 @@ class _Audit:
             "axes": dict(self.inputs.batch_axes),
             "outputs": dict(self.inputs.batch_outputs),
         }
+
+
+def _sign(model: Model) -> list[tuple[int, int, int] | None]:
+    """What tells that a file of the model is another one, short of reading it again."""
+    found: list[tuple[int, int, int] | None] = []
+    for path in model.parts:
+        try:
+            status = path.stat()
+        except OSError:
+            found.append(None)
+        else:
+            found.append((status.st_ino, status.st_size, status.st_mtime_ns))
+    return found
 
 
 def _ended(target: Target, status: Any, reason: str) -> TargetRecord:

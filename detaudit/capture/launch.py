@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _ENTRY = Path(__file__).resolve().parent.parent / "worker" / "__main__.py"
 _TAIL = 12
+_PATIENCE = 5.0
+"""Seconds that the end of a killed worker's pipe is waited for."""
 
 Message = tuple[dict[str, Any], "list[np.ndarray]"]
 
@@ -83,12 +86,19 @@ class Worker:
         self._folder.cleanup()
 
     def _stop(self, process: subprocess.Popen[bytes]) -> None:
+        if hasattr(os, "killpg"):
+            # What the interpreter started may hold the pipe open.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
         process.kill()
         process.wait()
-        while self._reader.is_alive():
+        give_up = time.monotonic() + _PATIENCE
+        while self._reader.is_alive() and time.monotonic() < give_up:
             # The reader may wait for room, with an array that nobody wants any more.
             with contextlib.suppress(queue.Empty):
                 self._messages.get(timeout=0.05)
+        if self._reader.is_alive():
+            return  # A pipe that is being read cannot be closed.
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 with contextlib.suppress(OSError):
@@ -109,13 +119,10 @@ class Worker:
         if process is None:
             yield {"event": "unavailable", "reason": self._refusal}, []
             return
-        assert process.stdin is not None
-        try:
-            process.stdin.write(json.dumps({**job, "log": str(self.log)}).encode() + b"\n")
-            process.stdin.flush()
-        except BrokenPipeError:
-            pass  # It died before it could listen; its exit tells why.
         self._reader.start()
+        # A worker that never reads must not keep the clock from running.
+        text = json.dumps({**job, "log": str(self.log)}).encode() + b"\n"
+        threading.Thread(target=self._write, args=(process, text), daemon=True).start()
         while True:
             try:
                 received = self._messages.get(timeout=self._timeout)
@@ -133,6 +140,14 @@ class Worker:
         """Last lines that the worker wrote to stderr."""
         text = self.log.read_text(encoding="utf-8", errors="replace")
         return tuple(line.rstrip() for line in text.splitlines() if line.strip())[-_TAIL:]
+
+    @staticmethod
+    def _write(process: subprocess.Popen[bytes], text: bytes) -> None:
+        assert process.stdin is not None
+        # It may die before it listens; its exit tells why.
+        with contextlib.suppress(OSError, ValueError):
+            process.stdin.write(text)
+            process.stdin.flush()
 
     def _read(self) -> None:
         # NumPy comes with it; the process is started before that is loaded.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 
@@ -25,7 +27,9 @@ class Spool(MutableMapping[str, np.ndarray]):
     """
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="detaudit-")
+        self._folder = Path(tempfile.mkdtemp(prefix="detaudit-"))
+        # TemporaryDirectory would warn when it is not closed by hand.
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._held: dict[str, np.ndarray | Path] = {}
         self._files = 0
 
@@ -37,7 +41,7 @@ class Spool(MutableMapping[str, np.ndarray]):
             held.flags.writeable = False
             self._held[key] = held
             return
-        path = Path(self._folder.name) / f"{self._files}.npy"
+        path = self._folder / f"{self._files}.npy"
         self._files += 1
         np.save(path, array, allow_pickle=False)
         self._held[key] = path

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
+from detaudit.cli.messages import describe_failure, tell
 from detaudit.errors import DetauditError
 
 _COMMANDS = ("run", "show", "demo")
@@ -26,17 +30,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     name = arguments.pop(0) if arguments and arguments[0] in _COMMANDS else "run"
     command = importlib.import_module(f"detaudit.cli.{name}")
     try:
-        code: int = command.main(arguments)
-        return code
+        with _ended_gently():
+            code: int = command.main(arguments)
+            return code
     except DetauditError as error:
-        return _tell(str(error), error.exit_code)
+        tell(str(error))
+        return error.exit_code
     except KeyboardInterrupt:
-        return _tell("interrupted before anything was audited", 3)
+        tell("interrupted before anything was audited")
     except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
-        return _tell(f"{error.strerror or error}{where}", 3)
+        tell(describe_failure(error))
+    return 3
 
 
-def _tell(message: str, code: int) -> int:
-    print(f"detaudit: {' '.join(message.split())}", file=sys.stderr)
-    return code
+@contextmanager
+def _ended_gently() -> Iterator[None]:
+    """Let what ends a program from outside, as a CI does, end it as Ctrl-C does."""
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        names = []
+    before = {name: signal.getsignal(getattr(signal, name)) for name in names}
+    for name in names:
+        signal.signal(getattr(signal, name), signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)

@@ -8,16 +8,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from detaudit.cli.messages import describe_failure, tell
+
 if TYPE_CHECKING:
     from detaudit.report import Report
 
 
-def deliver(report: Report, options: Any) -> int:
+def deliver(report: Report, options: Any, save: Callable[[], None] | None = None) -> int:
     """Write the report to where the options say.
+
+    What cannot be written keeps nothing else from being written.
 
     Args:
         report: what to write
         options: parsed arguments with ``csv``, ``json`` and ``quiet``
+        save: writes the record, None where it is not to be written
 
     Returns:
         exit code of the command
@@ -26,12 +31,31 @@ def deliver(report: Report, options: Any) -> int:
     from detaudit.render.csv_tables import write_csv
     from detaudit.render.files import write_file
     from detaudit.render.json_report import render_json
+
+    writers = [save] if save else []
+    if options.csv:
+        folder = options.csv.endswith("/")
+        writers.append(lambda: write_csv(report, Path(options.csv), directory=folder))
+    if options.json and options.json != "-":
+        writers.append(lambda: write_file(Path(options.json), render_json(report)))
+    if sys.stdout is not None:
+        writers.append(lambda: _show(report, options))
+    complete = True
+    for write in writers:
+        try:
+            write()
+        except OSError as error:
+            complete = False
+            tell(describe_failure(error))
+    if not complete or any(row.status != "ok" for row in report.targets):
+        return 3
+    return 1 if report.verdict.met is False else 0
+
+
+def _show(report: Report, options: Any) -> None:
+    from detaudit.render.json_report import render_json
     from detaudit.render.terminal import print_report
 
-    if options.csv:
-        write_csv(report, Path(options.csv), directory=options.csv.endswith("/"))
-    if options.json and options.json != "-":
-        write_file(Path(options.json), render_json(report))
     try:
         if options.json == "-":
             sys.stdout.write(render_json(report))
@@ -41,9 +65,6 @@ def deliver(report: Report, options: Any) -> int:
     except BrokenPipeError:
         # Whoever read the report has gone; Python would complain again while it shuts down.
         sys.stdout = None
-    if any(row.status != "ok" for row in report.targets):
-        return 3
-    return 1 if report.verdict.met is False else 0
 
 
 @contextmanager
@@ -57,7 +78,7 @@ def show_progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
         function to call with the target's name, finished calls and planned calls
 
     """
-    if quiet or not sys.stderr.isatty():
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield lambda *_: None
         return
     from rich.console import Console

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from detaudit.cli.parser import (
     Parser,
@@ -84,14 +85,12 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
 
     with show_progress(quiet=options.no_progress or options.quiet) as progress:
         record = capture(spec, progress)
-    if options.save:
-        from detaudit.archive import save_record
-
-        save_record(record, options.save)
     # Not before: the libraries it needs are loaded while the first worker loads its own.
+    from detaudit.archive import save_record
     from detaudit.judge.judge import judge
 
-    return deliver(judge(record), options)
+    save = partial(save_record, record, options.save) if options.save else None
+    return deliver(judge(record), options, save)
 
 
 def _parser(model: str | None) -> Parser:

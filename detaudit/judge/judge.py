@@ -223,7 +223,7 @@ def _target_rows(record: Record, reference: str) -> tuple[TargetRow, ...]:
 
 def _describe_model(record: Record) -> Mapping[str, Any]:
     plain = cast(dict[str, Any], to_plain(record.model))
-    for internal in ("graph", "root"):
+    for internal in ("graph", "root", "parts"):
         del plain[internal]
     return plain
 

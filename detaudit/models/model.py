@@ -113,6 +113,7 @@ class Model:
         widened: inputs and outputs of types that NumPy lacks, such as bfloat16; a Cast was
             put before or after each in ``graph``, so that they travel as float32, while
             ``inputs`` and ``outputs`` keep the declared type
+        parts: files that a session reads where the user keeps them, none for an archive
 
     """
 
@@ -139,3 +140,4 @@ class Model:
     quantised: bool = False
     nodes: int = 0
     widened: tuple[str, ...] = ()
+    parts: tuple[Path, ...] = ()

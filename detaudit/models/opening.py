@@ -72,6 +72,7 @@ def open_model(
         size, sha256 = path.stat().st_size, external.digest_file(path)
     else:
         beside = {**parts, **(package.parts if package else {})}
+        model = replace(model, parts=(graph, *map(Path, beside.values())))
         size, sha256 = _measured(graph, graph_digest, beside)
     model = replace(
         model,

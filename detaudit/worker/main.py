@@ -33,7 +33,6 @@ from detaudit.worker.install import describe_runtime
 from detaudit.worker.leaves import Leaf, leaves
 from detaudit.worker.session import Runtime
 
-
 _PR_SET_PDEATHSIG = 1
 
 

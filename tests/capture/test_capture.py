@@ -255,3 +255,34 @@ def test_a_file_that_is_no_model_ends_the_worker_too(tmp_path: Path) -> None:
         capture(ask(not_onnx(tmp_path)))
     with pytest.raises(UsageError, match="missing"):
         capture(ask(tmp_path / "missing.onnx"))
+
+
+def test_a_model_that_changes_during_the_audit_is_not_audited(
+    tmp_path: Path, broken_python: Callable[[str], str]
+) -> None:
+    """A retrained model that is copied over the audited one must not be taken for a device."""
+    path, other = classifier(tmp_path), batch_invariant(tmp_path)
+    python = broken_python(
+        f"import shutil; shutil.copy({str(other)!r}, {str(path)!r})\n"
+        f"os.execv({sys.executable!r}, [{sys.executable!r}, *sys.argv[1:]])"
+    )
+    before, after = capture(ask(path, f"cpu,cpu[python={python}]")).targets
+    assert before.status == "ok"
+    assert after.status == "failed"
+    assert after.reason is not None
+    assert "model" in after.reason
+
+
+def test_a_model_that_is_touched_is_another_one(
+    tmp_path: Path, broken_python: Callable[[str], str]
+) -> None:
+    path = classifier(tmp_path)
+    python = broken_python(
+        f"os.utime({str(path)!r}, (1, 1))\n"
+        f"os.execv({sys.executable!r}, [{sys.executable!r}, *sys.argv[1:]])"
+    )
+    (target,) = capture(ask(path, f"cpu[python={python}]")).targets
+    assert (target.status, target.reason) == (
+        "failed",
+        "the file of the model changed during the audit",
+    )

@@ -57,7 +57,9 @@ def fake(tmp_path: Path) -> Callable[[str], str]:
 
 
 def has_gone(pid: int) -> bool:
-    return not Path(f"/proc/{pid}").exists()
+    """Whether a process runs no more; an orphan may wait for init to collect it."""
+    status = Path(f"/proc/{pid}/stat")
+    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 def listen(
@@ -300,3 +302,24 @@ def test_a_worker_killed_from_outside(fake: Callable[[str], str], tmp_path: Path
         assert "SIGKILL" in next(messages)[0]["reason"]
         killer.join()
     check_nothing_is_left(tmp_path)
+
+
+def test_a_worker_that_never_reads_a_long_job_is_ended(fake: Callable[[str], str]) -> None:
+    with Worker(fake("import time\ntime.sleep(600)"), {}, 1.0) as worker:
+        (message, _), *more = worker.messages({"inputs": "x" * 1_000_000})
+    assert more == []
+    assert "no sign of life" in message["reason"]
+
+
+def test_what_an_interpreter_started_goes_with_it(
+    fake: Callable[[str], str], tmp_path: Path
+) -> None:
+    pid = tmp_path / "grandchild"
+    code = (
+        "import subprocess\n"
+        f"child = subprocess.Popen(['sleep', '600'])\nopen({str(pid)!r}, 'w').write(str(child.pid))"
+    )
+    with Worker(fake(code), {}, 5.0) as worker:
+        (message, _), *_ = worker.messages({})
+    assert message["event"] == "failed"
+    assert has_gone(int(pid.read_text()))

@@ -143,7 +143,7 @@ def test_commands_that_are_wrong(
     ("option", "words"),
     [
         (["--labels", "a,b"], "2 labels do not fit output 'logits'"),
-        (["--labels", "q=a,b,c"], "the model has no output 'q'"),
+        (["--labels", "q=a,b,c"], "has no output 'q'; it has: logits"),
         (["--classes", "q"], "the model has no output 'q'"),
         (["--classes", "logits:7"], "has no axis 7"),
     ],
@@ -357,3 +357,50 @@ def test_no_worker_outlives_the_command(how: signal.Signals, tmp_path: Path) -> 
     process.send_signal(how)
     process.communicate(timeout=60)
     wait_for(lambda: not any(map(is_running, workers)))
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_what_ends_a_program_from_outside_ends_it_as_ctrl_c_does(name: str, tmp_path: Path) -> None:
+    """A CI cancels with SIGTERM, a closed terminal with SIGHUP: nothing may be left behind."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    model = noisy(tmp_path)
+    arguments = [str(model), "--device", "cpu", "--runs", "1000000", "--no-progress"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "detaudit", *arguments],
+        env={**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2)
+    process.send_signal(getattr(signal, name))
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    assert "interrupted after" in out
+    assert [p for p in temporary.iterdir() if p.name.startswith("detaudit")] == []
+
+
+def test_closed_stdout_is_no_traceback(tmp_path: Path) -> None:
+    model = classifier(tmp_path)
+    command = f"{sys.executable} -m detaudit {model} --device cpu --runs 2 >&-"
+    done = subprocess.run(
+        ["sh", "-c", command],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_one_file_that_cannot_be_written_keeps_no_other_from_it(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    model, good = classifier(tmp_path), tmp_path / "good.json"
+    arguments = [str(model), "--device", "cpu", "--runs", "2", "--no-progress"]
+    assert main([*arguments, "--csv", "/dev/full", "--json", str(good)]) == 3
+    said = capsys.readouterr()
+    assert "No space left on device (/dev/full)" in said.err
+    assert "Verdict" in said.out
+    assert good.exists()

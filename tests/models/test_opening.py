@@ -62,6 +62,7 @@ def test_a_plain_file(write: Write, work: Path) -> None:
         ir_version=8,
         opsets=(("", 17),),
         nodes=1,
+        parts=(path,),
     )
     assert list(work.iterdir()) == []
 
