@@ -49,7 +49,9 @@ def parse_requirement(text: str) -> tuple[Requirement, ...]:
 
 
 def _parse_one(item: str) -> Requirement:
-    output, _, condition = item.rpartition(":")
+    output, colon, condition = item.rpartition(":")
+    if colon and not output:
+        raise UsageError(f"requirement '{item}' names no output before its colon")
     kind, equals, number = condition.partition("=")
     if kind not in _KINDS:
         raise UsageError(f"unknown requirement '{item}'; known requirements: {_FORMS}")

@@ -229,7 +229,8 @@ class Classes:
         samples: decisions compared: one per item, or step of a sequence, and distinct result
         flips: decisions that differ, those lost to NaN among them
         flip_upper_bound: largest share of inputs with a flip, at the confidence; the decisions of
-            one input are not independent
+            one input are not independent; None where nothing was decided, or not every result
+            was kept
         expected_flip_share: share expected for inputs not tried, None without a basis
         extrapolated: whether fewer than 10 margins lie near zero
         min_margin: smallest distance between the two largest scores

@@ -46,7 +46,7 @@ class JudgeSpec:
     Attributes:
         reference: name of the target that others are measured against, None for the first
         decimals: first and last number of decimals to round to
-        confidence: of every bound, between 0 and 1
+        confidence: of every bound, 0.01 to 0.9999
         labels: names of output values, per output; the empty name stands for the only output
         classes: outputs that hold class scores, each with the axis of the classes; None to find
             them by their labels, names and operators
@@ -66,8 +66,8 @@ class JudgeSpec:
 
     def __post_init__(self) -> None:
         """Check the numbers, also those that replace the ones of a record."""
-        if not 0 < self.confidence < 1:
-            raise UsageError(f"--confidence {self.confidence} is not between 0 and 1")
+        if not 0.01 <= self.confidence <= 0.9999:
+            raise UsageError(f"--confidence {self.confidence} is not within 0.01 to 0.9999")
         low, high = self.decimals
         if not 0 <= low <= high <= 12:
             raise UsageError(f"--decimals {low}-{high} is no range within 0 to 12")

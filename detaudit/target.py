@@ -223,6 +223,8 @@ def _canonical_option(family: str, key: str, value: str) -> str | None:
         if not _ENV_NAME.fullmatch(key.removeprefix("env.")):
             raise UsageError(f"option {key} does not name an environment variable")
         return value
+    if key in ("config.", "config.session.record_ep_graph_assignment_info"):
+        raise UsageError(f"option {key} cannot be set: it names no key, or one that is needed here")
     if key.startswith("config."):
         return TEXT.canonical(key, value)
     known = {**ANY_BACKEND, **SESSION, **PROVIDER.get(family, {})}

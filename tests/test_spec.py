@@ -61,7 +61,7 @@ def test_a_timeout_that_no_clock_can_wait_for(timeout: float) -> None:
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, -0.5, 1.5, float("nan")])
 def test_confidence_out_of_range(confidence: float) -> None:
-    with pytest.raises(UsageError, match=r"--confidence .* is not between 0 and 1"):
+    with pytest.raises(UsageError, match=r"--confidence .* is not within 0.01 to 0.9999"):
         JudgeSpec(confidence=confidence)
 
 

@@ -17,6 +17,7 @@ from detaudit.errors import ModelError, UsageError
 from detaudit.models import open_model
 from detaudit.models.model import Model
 from detaudit.record import Record, TargetRecord
+from detaudit.requirement import parse_requirement
 from detaudit.seeding import set_seeds
 from detaudit.spec import AuditSpec
 from detaudit.target import Target
@@ -224,5 +225,12 @@ def _check_outputs(spec: AuditSpec, model: Model) -> None:
     for name in spec.outputs:
         if name not in known:
             raise UsageError(f"the model has no output '{name}'; it has: {', '.join(known)}")
+    for requirement in parse_requirement(spec.judging.requirement or "identical"):
+        wanted = requirement.output
+        # Parts of an output have names such as scores["cat"] or len(boxes).
+        if wanted is not None and not any(name in wanted for name in known):
+            raise UsageError(
+                f"--require: the model has no output '{wanted}'; it has: {', '.join(known)}"
+            )
     if not known:
         raise ModelError(f"{spec.model} has no output that could be compared")

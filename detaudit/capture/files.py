@@ -29,7 +29,7 @@ def load_array(path: str | Path) -> Array:
         array = np.load(path, allow_pickle=False)
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file") from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
         raise UsageError(f"{path}: is no readable .npy file: {_line(error)}") from None
     if not isinstance(array, np.ndarray):
         array.close()
@@ -54,7 +54,10 @@ def load_archive(path: str | Path, wanted: Iterable[str], known: Iterable[str]) 
             names = list(archive.files)
             _check_names(str(path), names, wanted, known)
             return {name: archive[name] for name in names}
-    except (OSError, ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+    except (
+        *(OSError, ValueError, EOFError, MemoryError),
+        *(AttributeError, TypeError, zipfile.BadZipFile),
+    ) as error:
         if isinstance(error, UsageError):
             raise
         raise UsageError(f"{path}: is no readable .npz file: {_line(error)}") from None

@@ -62,17 +62,18 @@ def judge_classes(
     summary = decisions.read()
     if not summary.decisions:
         return None
+    # Results that were not kept may flip where none of the others does.
+    complete = all(len(seen.kept) == len(seen.counts) for seen in grid.outcomes(output))
+    bound = None
+    if summary.samples_classed and complete:
+        bound = find_upper_bound(summary.samples_changed, summary.samples_classed, confidence)
     return Classes(
         target=grid.name,
         reference=reference.name,
         output=grid.target.outputs[output].path,
         samples=summary.decisions,
         flips=summary.flips + summary.class_lost,
-        flip_upper_bound=find_upper_bound(
-            summary.samples_changed, summary.samples_classed, confidence
-        )
-        if summary.samples_classed
-        else None,
+        flip_upper_bound=bound,
         expected_flip_share=summary.expected_flip_share,
         extrapolated=summary.extrapolated,
         min_margin=summary.min_margin,

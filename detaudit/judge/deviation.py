@@ -39,10 +39,9 @@ def paired_outputs(
 
     """
     path = grid.target.outputs[output].path
-    paths = [facts.path for facts in reference.target.outputs]
-    if path not in paths:
+    other = reference.number_of(path)
+    if other is None:
         return
-    other = paths.index(path)
     firsts = {seen.sample for seen in reference.outcomes(other)}
     # A result that always came counts once, so that counts of elements stay those of the output.
     once = math.gcd(*(count for seen in grid.outcomes(output) for count in seen.counts))

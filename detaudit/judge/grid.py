@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from detaudit.metrics.counts import instability_upper_bound
+from detaudit.metrics.spread_summary import SpreadSummary
 from detaudit.record import Outcomes, Record, TargetRecord, table_key
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Grid:
     """Everything about one target that the judges look at.
 
@@ -34,9 +36,35 @@ class Grid:
         """Name of the target."""
         return self.target.target.name
 
-    def outcomes(self, output: int) -> Iterator[Outcomes]:
+    def outcomes(self, output: int) -> tuple[Outcomes, ...]:
         """Distinct results of an output, one entry per sample."""
-        return (o for o in self.target.outcomes if o.output == output)
+        return tuple(self._outcomes[output])
+
+    def spreads(self, output: int) -> tuple[SpreadSummary, ...]:
+        """Distances of an output in the scopes where it varies."""
+        return tuple(self._spreads[output])
+
+    def number_of(self, path: str) -> int | None:
+        """Number of the output with a path, None where there is none."""
+        return self._numbers.get(path)
+
+    @cached_property
+    def _outcomes(self) -> dict[int, list[Outcomes]]:
+        found = defaultdict(list)
+        for seen in self.target.outcomes:
+            found[seen.output].append(seen)
+        return found
+
+    @cached_property
+    def _spreads(self) -> dict[int, list[SpreadSummary]]:
+        found = defaultdict(list)
+        for spread in self.target.spreads:
+            found[spread.output].append(spread.summary)
+        return found
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {facts.path: number for number, facts in enumerate(self.target.outputs)}
 
     def groups(self, output: int, scope: str) -> np.ndarray:
         """Outcomes that a scope compares with each other.

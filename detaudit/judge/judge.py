@@ -149,9 +149,7 @@ class _Tables:
         dtype = self._float_grid(output) or output.dtype
         # Results may differ without a distance, such as NaN and a number.
         differ = grid is not other or any(
-            spread.summary.changed or spread.summary.structural
-            for spread in grid.target.spreads
-            if spread.output == number
+            spread.changed or spread.structural for spread in grid.spreads(number)
         )
         if dtype.startswith(("float", "bfloat")):
             if differ:
@@ -182,7 +180,7 @@ def _larger(a: float | None, b: float | None) -> float | None:
 
 def _own_distances(grid: Grid, output: int) -> tuple[float | None, float | None]:
     """Largest and mean difference among the runs of a target; 0 where all are equal."""
-    spreads = [s.summary for s in grid.target.spreads if s.output == output]
+    spreads = grid.spreads(output)
     if any(s.max_abs is None for s in spreads):
         return None, None
     return (
@@ -193,8 +191,8 @@ def _own_distances(grid: Grid, output: int) -> tuple[float | None, float | None]
 
 def _noise(grid: Grid, path: str) -> float:
     """Largest difference among the runs of a target in one output, as far as there is one."""
-    paths = [facts.path for facts in grid.target.outputs]
-    return (_own_distances(grid, paths.index(path))[0] or 0.0) if path in paths else 0.0
+    number = grid.number_of(path)
+    return 0.0 if number is None else _own_distances(grid, number)[0] or 0.0
 
 
 def _target_rows(record: Record, reference: str) -> tuple[TargetRow, ...]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from detaudit.judge.causes import name_some
+from detaudit.judge.grid import Grid, audited_grids
 from detaudit.metrics.structure import type_difference
-from detaudit.record import Record, TargetRecord, array_key
+from detaudit.record import Record, array_key
 from detaudit.report import Finding
 
 
@@ -19,40 +20,40 @@ def observe_outputs(record: Record) -> Iterator[Finding]:
         record: what happened
 
     """
-    audited = [(n, t) for n, t in enumerate(record.targets) if t.status == "ok"]
-    if not audited:
+    grids = audited_grids(record)
+    if not grids:
         return
-    yield from _special_values(record, *audited[0])
+    yield from _special_values(record, grids[0])
     reference = record.spec.judging.reference
-    base = next(((n, t) for n, t in audited if t.target.name == reference), audited[0])
-    for number, target in audited:
-        yield from _left_out(target)
-        if number != base[0]:
-            yield from _types(record, base, number, target)
-            yield from _tied_indices(record, base, number, target)
+    base = next((grid for grid in grids if grid.name == reference), grids[0])
+    for grid in grids:
+        yield from _left_out(grid)
+        if grid is not base:
+            yield from _types(record, base, grid)
+            yield from _tied_indices(record, base, grid)
 
 
-def _first(record: Record, number: int, output: int) -> np.ndarray:
+def _first(record: Record, grid: Grid, output: int) -> np.ndarray:
     """First result on the first sample that has this output."""
-    outcomes = record.targets[number].outcomes
-    sample = min(seen.sample for seen in outcomes if seen.output == output)
-    return record.arrays[array_key(number, sample, output, 0)]
+    sample = min(seen.sample for seen in grid.outcomes(output))
+    return record.arrays[array_key(grid.number, sample, output, 0)]
 
 
-def _special_values(record: Record, number: int, target: TargetRecord) -> Iterator[Finding]:
-    for output, facts in enumerate(target.outputs):
+def _special_values(record: Record, grid: Grid) -> Iterator[Finding]:
+    for output, facts in enumerate(grid.target.outputs):
         if facts.dtype.startswith("float"):
-            array = _first(record, number, output)
+            array = _first(record, grid, output)
             nan, infinite = int(np.isnan(array).sum()), int(np.isinf(array).sum())
             if nan or infinite:
                 message = (
                     f"Contains {nan} NaN and {infinite} infinite values of {array.size}; NaN is"
                     " equal to NaN here, and the figures are over finite values."
                 )
-                yield Finding("info", "special-values", target.target.name, facts.path, message)
+                yield Finding("info", "special-values", grid.name, facts.path, message)
 
 
-def _left_out(target: TargetRecord) -> Iterator[Finding]:
+def _left_out(grid: Grid) -> Iterator[Finding]:
+    target = grid.target
     outputs = [
         target.outputs[o.output].path for o in target.outcomes if len(o.kept) < len(o.counts)
     ]
@@ -62,46 +63,39 @@ def _left_out(target: TargetRecord) -> Iterator[Finding]:
             " reference are over the first ones, extremes and printed values over all."
         )
         name = name_some(dict.fromkeys(outputs))
-        yield Finding("info", "results-left-out", target.target.name, name, message)
+        yield Finding("info", "results-left-out", grid.name, name, message)
 
 
-def _types(
-    record: Record, base: tuple[int, TargetRecord], number: int, target: TargetRecord
-) -> Iterator[Finding]:
-    paths = [facts.path for facts in base[1].outputs]
-    for output, facts in enumerate(target.outputs):
-        if facts.path in paths:
-            first = _first(record, base[0], paths.index(facts.path))
-            difference = type_difference(_first(record, number, output), first)
+def _types(record: Record, base: Grid, grid: Grid) -> Iterator[Finding]:
+    for output, facts in enumerate(grid.target.outputs):
+        other = base.number_of(facts.path)
+        if other is not None:
+            first = _first(record, base, other)
+            difference = type_difference(_first(record, grid, output), first)
             if difference:
                 message = f"{difference}: compared by value, ULPs in the coarser type."
-                yield Finding("info", "type-differs", target.target.name, facts.path, message)
+                yield Finding("info", "type-differs", grid.name, facts.path, message)
 
 
-def _tied_indices(
-    record: Record, base: tuple[int, TargetRecord], number: int, target: TargetRecord
-) -> Iterator[Finding]:
+def _tied_indices(record: Record, base: Grid, grid: Grid) -> Iterator[Finding]:
     """Indices that differ only where the values they stand for are equal, as of a TopK."""
-    paths = [facts.path for facts in base[1].outputs]
-    floats = [
-        (o, f) for o, f in enumerate(target.outputs) if f.dtype.startswith("float") and f.shape
-    ]
-    for output, facts in enumerate(target.outputs):
-        if not facts.dtype.startswith("int") or facts.path not in paths:
+    outputs = list(enumerate(grid.target.outputs))
+    floats = [(o, f) for o, f in outputs if f.dtype.startswith("float") and f.shape]
+    for output, facts in outputs:
+        counterpart = base.number_of(facts.path)
+        if not facts.dtype.startswith("int") or counterpart is None:
             continue
-        mine = _first(record, number, output)
-        theirs = _first(record, base[0], paths.index(facts.path))
+        mine = _first(record, grid, output)
+        theirs = _first(record, base, counterpart)
         if mine.shape != theirs.shape or np.array_equal(mine, theirs):
             continue
         for other, values in floats:
-            if values.shape == mine.shape and _all_tied(
-                _first(record, number, other), mine, theirs
-            ):
+            if values.shape == mine.shape and _all_tied(_first(record, grid, other), mine, theirs):
                 message = (
                     f"Differs only where values of {values.path} are equal: a tie, whose order no"
                     " one promises."
                 )
-                yield Finding("info", "tied-indices", target.target.name, facts.path, message)
+                yield Finding("info", "tied-indices", grid.name, facts.path, message)
 
 
 def _all_tied(values: np.ndarray, mine: np.ndarray, theirs: np.ndarray) -> bool:

@@ -126,7 +126,7 @@ def _miss_classes(
             if row.flips:
                 yield f"{where}: {row.flips} of {row.samples} classes flip"
             elif row.flip_upper_bound is None:
-                yield f"{where}: no item has a class"
+                yield f"{where}: nothing was decided, or not every result could be kept"
         elif row.flip_upper_bound is None or row.flip_upper_bound > requirement.limit:
             bound = "unknown" if row.flip_upper_bound is None else f"{row.flip_upper_bound:.2g}"
             yield (

@@ -111,10 +111,10 @@ def _extremes(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Lowest and highest value of each element over all runs of both targets, per sample."""
     path = grid.target.outputs[output].path
-    paths = [facts.path for facts in reference.target.outputs]
-    if path not in paths:
+    other = reference.number_of(path)
+    if other is None:
         return
-    theirs = dict(_own_extremes(reference, paths.index(path), arrays))
+    theirs = dict(_own_extremes(reference, other, arrays))
     for sample, (low, high) in _own_extremes(grid, output, arrays):
         if sample in theirs:
             other_low, other_high = theirs[sample]

@@ -27,7 +27,7 @@ def judge_values(
 
     """
     facts = grid.target.outputs[output]
-    seen = next(grid.outcomes(output), None)
+    seen = next(iter(grid.outcomes(output)), None)
     if seen is None or seen.sample != 0:
         return
     first = arrays[array_key(grid.number, 0, output, 0)]

@@ -106,7 +106,8 @@ def _deviation(target: TargetRow, report: Report) -> Iterator[str]:
     elif not broken:
         yield f"{target.name} differs from {reference} in values that have no distance."
     for row in report.classes:
-        if row.target == target.name and row.reference == reference:
+        judged = row.flips or row.flip_upper_bound is not None
+        if row.target == target.name and row.reference == reference and judged:
             yield (
                 f"{row.flips} of {row.samples} classes of {row.output} changed."
                 if row.flips

@@ -198,7 +198,9 @@ class Classes:
             if not self._closest or closest < self._closest[0]:
                 self._closest = (closest, sample)
         counts = decisions.counts
-        if counts["decisions"] > counts["unclassed"] - counts["class_lost"]:
+        # A tie decides nothing, nor does a vector that has no class on either side.
+        undecided = counts["unclassed"] - counts["class_lost"] + counts["ties"]
+        if counts["decisions"] > undecided:
             self._samples_classed.add(sample)
         if decisions.counts["class_lost"]:
             self._samples_changed.add(sample)

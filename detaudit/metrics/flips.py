@@ -33,7 +33,7 @@ class ClassesSummary:
 
     Attributes:
         samples: inputs
-        samples_classed: inputs with a class on one side at least, which bounds rest on
+        samples_classed: inputs with a decision that is no tie, which bounds rest on
         samples_changed: inputs with at least one flip or lost class; for sequences, those of which
             at least one step changed
         decisions: decisions made from pairs of score vectors: one for each vector or step, or for

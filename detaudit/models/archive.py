@@ -40,6 +40,9 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError)
 """What the standard library raises on an archive that is broken or not to its liking."""
 
+_DEPTH = 64
+"""Folders in each other; nobody packs a model deeper."""
+
 _Member = tuple[PurePosixPath, zipfile.ZipInfo]
 """Safe name of a member, and the member."""
 
@@ -140,6 +143,8 @@ def _check_member(member: zipfile.ZipInfo, path: Path) -> PurePosixPath:
         or re.match("[A-Za-z]:", name)
     ):
         raise ModelError(f"{path}: refused, member {shown} would leave the folder")
+    if len(parts) > _DEPTH:
+        raise ModelError(f"{path}: refused, a member lies {len(parts)} folders deep")
     if any(ord(letter) < 32 or ord(letter) == 127 for letter in name):
         raise ModelError(f"{path}: refused, member {shown} has control characters in its name")
     kind = stat.S_IFMT(member.external_attr >> 16)

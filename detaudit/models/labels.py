@@ -90,7 +90,11 @@ def read_labels(given: Given) -> Sequence[str] | Mapping[str, Sequence[str]]:
     if not isinstance(given, str):
         return given
     path = Path(given)
-    if path.is_file():
+    try:
+        is_file = path.is_file()
+    except OSError:  # a long list is no name that a file can have
+        is_file = False
+    if is_file:
         return _read_file(path)
     if "," not in given and (path.suffix in (".yaml", ".yml", ".json", ".txt") or "/" in given):
         raise UsageError(f"labels: {given}: no such file")

@@ -86,8 +86,8 @@ def test_a_record_is_judged_as_it_was_unless_told_otherwise(saved: str, capsys: 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--confidence", "2"], "--confidence 2.0 is not between 0 and 1"),
-        (["--confidence", "0"], "--confidence 0.0 is not between 0 and 1"),
+        (["--confidence", "2"], "--confidence 2.0 is not within 0.01 to 0.9999"),
+        (["--confidence", "0"], "--confidence 0.0 is not within 0.01 to 0.9999"),
         (["--decimals", "5-1"], "--decimals 5-1 is no range"),
         (["--decimals", "0-99"], "--decimals 0-99 is no range"),
         (["--require", "best"], "unknown requirement 'best'"),
