@@ -205,6 +205,13 @@ def _options(target: TargetRecord) -> Iterator[Finding]:
     if "inter_threads" in given and given.get("execution") != "parallel":
         message = "inter_threads has no effect while execution is sequential."
         yield Finding("info", "moot-option", name, None, message)
+    asked = [key for key in given if key.startswith("config.")]
+    if asked:
+        message = (
+            f"{name_some(asked)}: handed to ONNX Runtime, which does not tell whether it knows the"
+            " key; only a difference in the results proves that it acts."
+        )
+        yield Finding("info", "unconfirmed-option", name, None, message)
     if "precision" in target.effective:
         message = f"Computed in {target.effective['precision']}."
         yield Finding("info", "precision", name, None, message)
