@@ -52,10 +52,8 @@ class Repeatability:
         comparisons: independent comparisons that the bound rests on
         units: runs, sessions or processes in a group, at most
         distinct: distinct outcomes in the group that had most
-        identical: whether all outcomes of every group had the same bits, None where nothing was
-            compared
-        same_values: whether they differed at most in the sign of zero or a NaN's payload, None
-            like ``identical``
+        identical: whether every group had the same bits, None where nothing was compared
+        same_values: whether they differed at most in signs of zero or NaN payloads, None likewise
         modal_share: smallest share of the most frequent outcome in a group
         instability_upper_bound: largest probability that one more unit differs, at the confidence,
             None where something differed or nothing was compared
@@ -176,8 +174,7 @@ class Rounding:
         changed: values that print differently in any two results
         changed_upper_bound: largest share of changed values, at the confidence
         expected_share: share that would change for values not tried
-        at_risk_share: share so near a rounding boundary that the largest difference could
-            move it over
+        at_risk_share: share that the largest difference could move over a rounding boundary
 
     """
 
@@ -228,9 +225,8 @@ class Classes:
         output: path of the output
         samples: decisions compared: one per item, or step of a sequence, and distinct result
         flips: decisions that differ, those lost to NaN among them
-        flip_upper_bound: largest share of inputs with a flip, at the confidence; the decisions of
-            one input are not independent; None where nothing was decided, or not every result
-            was kept
+        flip_upper_bound: largest share of inputs with a flip, at the confidence; None where
+            nothing was decided or not all results were kept
         expected_flip_share: share expected for inputs not tried, None without a basis
         extrapolated: whether fewer than 10 margins lie near zero
         min_margin: smallest distance between the two largest scores

@@ -50,6 +50,8 @@ def judge(record: Record, judging: JudgeSpec | None = None) -> Report:
     reference_name = judging.reference or record.targets[0].target.name
     if reference_name not in [target.target.name for target in record.targets]:
         raise UsageError(f"the reference {reference_name} is none of the record's targets")
+    # Whoever looks at the record from here on sees how it is judged now.
+    record = dataclasses.replace(record, spec=dataclasses.replace(record.spec, judging=judging))
     grids = audited_grids(record)
     for grid in grids:
         check_names(grid.target.outputs, record.model, judging)

@@ -8,6 +8,7 @@ import pytest
 from detaudit.capture import fold as folding
 from detaudit.judge.judge import judge
 from detaudit.report import Finding
+from detaudit.spec import JudgeSpec
 from tests.records import Call, Plan, always, by_run, floats, make_record
 
 OFF = "cpu[opt=off]"
@@ -103,3 +104,16 @@ def test_an_output_that_the_reference_has_for_another_sample_only() -> None:
     rows = {row.output: row for row in report.deviation}
     assert not rows["len(boxes)"].identical
     assert not rows["boxes[0]"].identical
+
+
+def test_another_reference_reaches_the_findings() -> None:
+    """`show --reference` judges again: a note is then about the other target."""
+    wide, narrow = always(np.array([1.5, 2.5])), always(np.array([1.5, 2.5], np.float32))
+    record = make_record({"cpu": wide, "cpu[opt=off]": narrow}, Plan(runs=2))
+
+    def noted(reference: str) -> list[str | None]:
+        report = judge(record, JudgeSpec(reference=reference))
+        return [note.target for note in report.findings if note.kind == "type-differs"]
+
+    assert noted("cpu") == ["cpu[opt=off]"]
+    assert noted("cpu[opt=off]") == ["cpu"]
