@@ -139,7 +139,6 @@ class TargetRecord:
         placement: nodes per execution provider
         versions: of the interpreter and the libraries
         runtime: build, packages and driver as found by the worker
-        notes: remarks of the worker, one line each
         stderr: last lines that a failed worker wrote
         processes: what every process reported
         outputs: outputs in the order of the graph
@@ -157,7 +156,6 @@ class TargetRecord:
     placement: Mapping[str, int] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     runtime: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
     stderr: tuple[str, ...] = ()
     processes: tuple[ProcessFacts, ...] = ()
     outputs: tuple[OutputFacts, ...] = ()

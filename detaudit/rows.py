@@ -129,7 +129,7 @@ class Deviation:
         rel_norm: largest difference over largest absolute value of the reference
         bits_kept: significant bits that agree, None when nothing differs
         max_ulp: largest difference in units in the last place of the output's type
-        changed_share: share of elements that differ
+        changed_share: share of elements that differ, None where they cannot be compared
         nan_pattern_changed: whether NaN or infinity came or went
         structural: difference of shape, type or structure in words
         worst: place of the largest difference
@@ -154,7 +154,7 @@ class Deviation:
     rel_norm: float | None
     bits_kept: float | None
     max_ulp: int | None
-    changed_share: float
+    changed_share: float | None
     nan_pattern_changed: bool
     structural: str | None
     worst: Worst | None

@@ -89,6 +89,7 @@ class AuditSpec:
         trust: whether Python code that the model brings may run
         timeout: seconds that a worker may stay silent
         judging: how the record is judged
+        writes: files that are going to be written, refused where they are a part of the model
 
     Raises:
         UsageError: if a number is out of range or the reference is none of the targets
@@ -106,6 +107,7 @@ class AuditSpec:
     trust: bool = False
     timeout: float = 300.0
     judging: JudgeSpec = field(default_factory=JudgeSpec)
+    writes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the numbers before anything is touched."""

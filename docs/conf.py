@@ -1,6 +1,6 @@
-import json
 from importlib.metadata import version as installed_version
-from pathlib import Path
+
+from detaudit.demo import load_card
 
 project = "detaudit"
 author = "The detaudit authors"
@@ -24,8 +24,7 @@ napoleon_use_ivar = True
 
 def figures_of_the_bundled_model() -> dict[str, object]:
     """Substitutions for its page, so that no figure is typed by hand."""
-    card_file = Path(__file__).parent.parent / "detaudit" / "demo" / "card.json"
-    card = json.loads(card_file.read_text(encoding="utf-8"))
+    card = load_card()
     test = card["test"]
     return {
         "parameters": f"{card['training']['parameters']:,}",

@@ -18,7 +18,7 @@ from detaudit.models import open_model
 from detaudit.models.model import Model
 from detaudit.record import Record, TargetRecord
 from detaudit.requirement import parse_requirement
-from detaudit.seeding import set_seeds
+from detaudit.seeding import isolated
 from detaudit.spec import AuditSpec
 from detaudit.target import Target
 from detaudit.version import __version__
@@ -52,8 +52,12 @@ def follow_course(spec: AuditSpec, first: Worker, work: Path, progress: Progress
         spec.model, work=work / "model", trust=spec.trust, labels=given.get("", given) or None
     )
     _check_outputs(spec, model)
-    audit = _Audit(spec, model, work, progress)
-    targets = audit.run(first)
+    _check_writes(spec, model)
+    # Whoever calls this keeps the random numbers that were coming.
+    with isolated(spec.inputs.seed) as seeding:
+        assert seeding is not None
+        audit = _Audit(spec, model, work, progress)
+        targets = audit.run(first)
     return Record(
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         detaudit=__version__,
@@ -63,7 +67,7 @@ def follow_course(spec: AuditSpec, first: Worker, work: Path, progress: Progress
         inputs=audit.facts,
         inputs_sha256=audit.digest,
         environment=describe_environment(),
-        seeding=audit.seeding,
+        seeding=seeding,
         targets=targets,
         interrupted=audit.interrupted,
         arrays=audit.spool,
@@ -82,7 +86,6 @@ class _Audit:
         self._progress = progress
         self.interrupted = False
         self.spool = Spool()
-        self.seeding = set_seeds(spec.inputs.seed)
         self._signature = _sign(model)
         self._use_inputs(make_inputs(model, spec.inputs))
 
@@ -218,6 +221,13 @@ def _ended(target: Target, status: Any, reason: str) -> TargetRecord:
 def _objects_to_sizes(record: TargetRecord, inputs: Inputs) -> bool:
     """Whether the very first call failed while sizes were ours to choose."""
     return record.status == "failed" and not record.outcomes and len(inputs.sizes) > 1
+
+
+def _check_writes(spec: AuditSpec, model: Model) -> None:
+    parts = {part.resolve() for part in model.parts}
+    for path in spec.writes:
+        if Path(path).resolve() in parts:
+            raise UsageError(f"{path} is a part of the model, which must not be overwritten")
 
 
 def _check_outputs(spec: AuditSpec, model: Model) -> None:

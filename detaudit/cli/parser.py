@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
@@ -132,7 +133,7 @@ def check_writable(needed: Iterable[str] = (), **paths: str | None) -> None:
     """Refuse files that could not be written, or must not be, before anything runs.
 
     Args:
-        needed: files that the command reads
+        needed: files that the command reads, and folders whose files it reads
         paths: by the option that names it, None where it does not; ``csv`` may be a folder
 
     """
@@ -140,7 +141,12 @@ def check_writable(needed: Iterable[str] = (), **paths: str | None) -> None:
 
     from detaudit.placing import is_stream
 
-    read = {Path(path).resolve() for path in needed if Path(path).is_file()}
+    read: set[Path] = set()
+    for name in needed:
+        place = Path(name)
+        with contextlib.suppress(OSError):  # what cannot be reached is told by who reads it
+            found = place.iterdir() if place.is_dir() else [place]
+            read.update(path.resolve() for path in found if path.is_file())
     named: dict[Path, str] = {}
     for option, path in paths.items():
         if path is None or (path == "-" and option == "json"):

@@ -46,16 +46,15 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
     """
     options = _parser(model).parse_args(arguments)
     model = model or options.model
+    from dataclasses import replace
+
     from detaudit.audit import plan_audit
     from detaudit.cli.output import deliver, show_progress
 
     given, values = _read_inputs(options.input)
-    check_writable(
-        [model, *([given] if given else []), *(spec.removeprefix("@") for _, spec in values)],
-        csv=options.csv,
-        json=options.json,
-        save=options.save,
-    )
+    labels = [text.rpartition("=")[2] for text in options.labels or ()]
+    needed = [model, given or model, *(text.removeprefix("@") for _, text in values), *labels]
+    check_writable(needed, csv=options.csv, json=options.json, save=options.save)
     spec = plan_audit(
         model,
         options.device,
@@ -81,6 +80,8 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
         trust=options.trust,
         timeout=options.timeout,
     )
+    written = (path for path in (options.csv, options.json, options.save) if path)
+    spec = replace(spec, writes=tuple(written))
     from detaudit.capture.capture import capture
 
     with show_progress(quiet=options.no_progress or options.quiet) as progress:

@@ -204,9 +204,9 @@ def _row(
         p90=None if structural else summary.p90,
         p99=None if structural else summary.p99,
         rel_norm=None if structural else summary.rel_norm,
-        bits_kept=summary.bits_kept,
+        bits_kept=None if structural else summary.bits_kept,
         max_ulp=None if structural else summary.max_ulp,
-        changed_share=summary.changed_share,
+        changed_share=None if structural else summary.changed_share,
         nan_pattern_changed=summary.nan_pattern_changed,
         structural=structural,
         worst=None

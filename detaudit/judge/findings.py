@@ -43,7 +43,8 @@ def _unaudited(record: Record) -> Iterator[Finding]:
     for target in record.targets:
         if target.status != "ok":
             name = target.target.name
-            yield Finding("error", target.status, name, None, f"{target.status}: {target.reason}")
+            reason = f"{target.reason}".rstrip(".")
+            yield Finding("error", target.status, name, None, f"{reason}.")
 
 
 def _drift(record: Record, report: Report) -> Iterator[Finding]:
@@ -115,7 +116,7 @@ def _deviations(report: Report) -> Iterator[Finding]:
             message = f"NaN or infinity stands where {row.reference} has none, or the reverse."
             yield Finding("warning", "nan-differs", *where, message)
         if row.explanation:
-            changed = round(row.changed_share * row.elements)
+            changed = round((row.changed_share or 0.0) * row.elements)
             size = f"{changed} of {row.elements} values are up to {row.max_abs:.1e} off"
             message = f"{size} {row.reference}: {row.explanation}."
             yield Finding("warning", "unusual-size", *where, message)
@@ -206,6 +207,15 @@ def _options(target: TargetRecord) -> Iterator[Finding]:
         message = "inter_threads has no effect while execution is sequential."
         yield Finding("info", "moot-option", name, None, message)
     asked = [key for key in given if key.startswith("config.")]
+    in_force = target.effective.get("provider_options", {}).get(target.target.provider, {})
+    for key, value in target.target.provider_options.items():
+        if key == "precision":
+            continue  # Told by the bits, below.
+        if key not in in_force:
+            asked.append(key)
+        elif str(in_force[key]).lower() != value.lower():
+            message = f"{key}={value} was asked for, but the session has {key}={in_force[key]}."
+            yield Finding("warning", "not-in-force", name, None, message)
     if asked:
         message = (
             f"{name_some(asked)}: handed to ONNX Runtime, which does not tell whether it knows the"

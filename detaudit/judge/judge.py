@@ -19,7 +19,7 @@ from detaudit.judge.labels import check_names, find_class_axis, find_labels
 from detaudit.judge.latency import judge_latency
 from detaudit.judge.repeatability import judge_repeatability
 from detaudit.judge.requirement import find_failures
-from detaudit.judge.rounding import judge_decimals, judge_rounding
+from detaudit.judge.rounding import holds_numbers, judge_decimals, judge_rounding
 from detaudit.judge.values import judge_values
 from detaudit.judge.verdict import compose_sentence
 from detaudit.metrics.ulp import Grid as FloatGrid
@@ -85,7 +85,7 @@ def judge(record: Record, judging: JudgeSpec | None = None) -> Report:
         verdict=Verdict(judging.requirement, None, (), (), ""),
     )
     report = dataclasses.replace(report, findings=find_findings(record, report))
-    return dataclasses.replace(report, verdict=_find_verdict(report, judging, tables.decisions))
+    return dataclasses.replace(report, verdict=_find_verdict(report, judging, tables))
 
 
 class _Tables:
@@ -100,6 +100,7 @@ class _Tables:
         self.decisions: list[Classes] = []
         self.classes: list[Classes] = []
         self.values: list[Value] = []
+        self.numberless: list[str] = []
 
     def add(self, grid: Grid, reference: Grid | None) -> None:
         """Compare a target with the reference, or its runs among themselves for None."""
@@ -154,6 +155,8 @@ class _Tables:
             spread.changed or spread.structural for spread in grid.spreads(number)
         )
         if dtype.startswith(("float", "bfloat")):
+            if grid is other and judging.requirement and not holds_numbers(grid, number, arrays):
+                self.numberless.append(output.path)
             if differ:
                 self.rounding += judge_rounding(
                     grid, other, number, largest or 0.0, judging, arrays
@@ -260,11 +263,11 @@ def _include_required(judging: JudgeSpec) -> JudgeSpec:
     return dataclasses.replace(judging, decimals=(low, high))
 
 
-def _find_verdict(report: Report, judging: JudgeSpec, decisions: list[Classes]) -> Verdict:
+def _find_verdict(report: Report, judging: JudgeSpec, tables: _Tables) -> Verdict:
     failures: tuple[str, ...] = ()
     if judging.requirement is not None:
         required = parse_requirement(judging.requirement)
-        failures = tuple(find_failures(required, report, decisions))
+        failures = tuple(find_failures(required, report, tables.decisions, tables.numberless))
     return Verdict(
         requirement=judging.requirement,
         met=None if judging.requirement is None else not failures,

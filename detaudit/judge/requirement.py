@@ -12,7 +12,10 @@ _SPECIAL = "NaN or infinity came or went"
 
 
 def find_failures(
-    requirements: tuple[Requirement, ...], report: Report, decisions: Sequence[Classes]
+    requirements: tuple[Requirement, ...],
+    report: Report,
+    decisions: Sequence[Classes],
+    numberless: Sequence[str],
 ) -> Iterator[str]:
     """What misses the conditions, one line each.
 
@@ -22,16 +25,22 @@ def find_failures(
         requirements: conditions
         report: report of the audit, with any verdict
         decisions: rows on classes, those of runs that are all equal included
+        numberless: float outputs that hold nothing but NaN and infinities
 
     """
     for row in report.targets:
         if row.status != "ok":
             yield f"{row.name} was not audited ({row.status}: {row.reason})"
     for requirement in requirements:
-        yield from _miss(requirement, report, decisions)
+        yield from _miss(requirement, report, decisions, numberless)
 
 
-def _miss(requirement: Requirement, report: Report, decisions: Sequence[Classes]) -> Iterator[str]:
+def _miss(
+    requirement: Requirement,
+    report: Report,
+    decisions: Sequence[Classes],
+    numberless: Sequence[str],
+) -> Iterator[str]:
     outputs = {row.output for row in report.repeatability}
     if requirement.output is not None and requirement.output not in outputs:
         yield f"no output '{requirement.output}' was audited"
@@ -44,6 +53,9 @@ def _miss(requirement: Requirement, report: Report, decisions: Sequence[Classes]
             if requirement.output in (None, row.output):
                 yield from _miss_distance(requirement, row)
     elif requirement.kind == "decimals":
+        for output in dict.fromkeys(numberless):
+            if requirement.output in (None, output):
+                yield f"{output}: no value has decimals, all are NaN or infinite"
         yield from _miss_decimals(requirement, report)
     else:
         yield from _miss_classes(requirement, report, decisions)
@@ -51,9 +63,6 @@ def _miss(requirement: Requirement, report: Report, decisions: Sequence[Classes]
 
 def _miss_decimals(requirement: Requirement, report: Report) -> Iterator[str]:
     rounded = {(row.target, row.output) for row in report.rounding}
-    for output in _without_numbers(report):
-        if requirement.output in (None, output):
-            yield f"{output}: no value has decimals, all are NaN or infinite"
     for rounding in report.rounding:
         required = rounding.decimals == requirement.limit
         if required and requirement.output in (None, rounding.output) and rounding.changed:
@@ -88,13 +97,6 @@ def _miss_distance(requirement: Requirement, row: Repeatability | Deviation) -> 
     elif value > requirement.limit:
         unit = " ULP" if requirement.kind == "ulp" else ""
         yield f"{where}: {value:.3g}{unit} is more than {requirement.limit:g}{unit}"
-
-
-def _without_numbers(report: Report) -> list[str]:
-    """Outputs that were compared and hold nothing but NaN and infinities."""
-    rows = [row for row in report.deviation if row.label is None]
-    special = [row.output for row in rows if row.elements and not row.finite]
-    return list(dict.fromkeys(special))
 
 
 def _compared(report: Report) -> set[str]:

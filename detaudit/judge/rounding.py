@@ -106,6 +106,24 @@ def judge_decimals(
     )
 
 
+def holds_numbers(grid: Grid, output: int, arrays: Mapping[str, np.ndarray]) -> bool:
+    """Whether the first results of a float output hold a finite value, or no values at all.
+
+    Args:
+        grid: runs of the target
+        output: number of the output
+        arrays: arrays of the record
+
+    """
+    sizes = 0
+    for seen in grid.outcomes(output):
+        array = arrays[array_key(grid.number, seen.sample, output, 0)]
+        if np.isfinite(array).any():
+            return True
+        sizes += array.size
+    return sizes == 0
+
+
 def _extremes(
     grid: Grid, reference: Grid, output: int, arrays: Mapping[str, np.ndarray]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -142,6 +160,10 @@ def _magnitude(grid: Grid, output: int, arrays: Mapping[str, np.ndarray]) -> flo
     for seen in grid.outcomes(output):
         array = arrays[array_key(grid.number, seen.sample, output, 0)]
         if array.size and array.dtype.kind in "fiu":
-            ends = float(np.fmin.reduce(array, None)), float(np.fmax.reduce(array, None))
-            found += [abs(end) for end in ends if np.isfinite(end)]
-    return max(found) or None
+            ends = np.array([np.fmin.reduce(array, None), np.fmax.reduce(array, None)], float)
+            if not np.isfinite(ends).all():
+                finite = array[np.isfinite(array)]
+                ends = np.array([finite.min(), finite.max()] if finite.size else [0.0], float)
+            found.append(float(np.abs(ends).max()))
+    largest = max(found)
+    return largest if largest > 0 else None

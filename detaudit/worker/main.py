@@ -199,7 +199,10 @@ def _afterwards(
     if not job["probe"]:
         return found
     feeds = _feeds(job, 0).values
-    if placement is None and not job["transform"]:
+    if job["transform"]:
+        # Its session cannot be opened once more with a profile.
+        runtime.check_known(placement)
+    elif placement is None:
         with tempfile.TemporaryDirectory() as folder:
             placement = runtime.profile(job["graph"], feeds, Path(folder))
         found["placement"] = placement

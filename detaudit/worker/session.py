@@ -49,7 +49,6 @@ class Runtime:
         self.provider: str = self.target["provider"]
         self.log = log
         self.described = described or describe_runtime(onnxruntime)
-        self.notes: list[str] = []
         self.hardware = ""
         self._plugin_devices: list[Any] = []
         if self.provider == _CUDA:
@@ -169,6 +168,14 @@ class Runtime:
             )
         if placement is not None:
             self.check_placed(placement)
+
+    def check_known(self, placement: Mapping[str, int] | None) -> None:
+        """Raise Unavailable when nothing tells where the nodes ran, unless the CPU was asked."""
+        if placement is None and self.provider != _CPU:
+            raise Unavailable(
+                f"onnxruntime {self.module.__version__} does not tell which nodes ran on"
+                f" {self.provider}; use 1.24 or newer for a model with a transform"
+            )
 
     def check_placed(self, placement: Mapping[str, int]) -> None:
         """Raise Unavailable when the provider took no node, which the CPU need not."""

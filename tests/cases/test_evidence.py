@@ -165,3 +165,51 @@ def test_an_edited_record_is_one_clear_line(
     said = capsys.readouterr()
     assert said.err.count("\n") == 1
     assert said.out == ""
+
+
+@pytest.mark.parametrize("targets", [("cpu",), ("cpu", "cpu[opt=off]")])
+def test_outputs_of_nothing_but_nan_have_no_decimals(targets: tuple[str, ...]) -> None:
+    steady = always(np.full((2, 3), np.nan, np.float32))
+    assert met(dict.fromkeys(targets, steady), Plan(), "decimals=3") is False
+    assert met(dict.fromkeys(targets, steady), Plan(), "identical") is True
+    empty = always(np.zeros((0, 3), np.float32))
+    assert met(dict.fromkeys(targets, empty), Plan(), "decimals=3") is True
+
+
+def test_targets_of_other_shapes_have_no_distance() -> None:
+    calls = {"cpu": always(np.float32([1, 2])), "cpu[opt=off]": always(np.float32([1, 2, 3]))}
+    (row,) = judge(make_record(calls, ONE_SESSION)).deviation
+    assert row.structural is not None
+    assert (row.max_abs, row.changed_share, row.bits_kept) == (None, None, None)
+
+
+@pytest.mark.parametrize("option", ["--json", "--csv", "--save"])
+def test_no_part_of_a_model_is_overwritten(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither external data, nor what lies in a folder that is read, nor a file of labels."""
+    external = builders.external_data(tmp_path)
+    folder = builders.audonnx_folder(tmp_path / "folder", labels=["a", "b", "c"])
+    labels = tmp_path / "labels.txt"
+    labels.write_text("a\nb\nc\n", encoding="utf-8")
+    parts = [p for p in external.parent.iterdir() if p.is_file() and p != labels]
+    victims = [(external, p) for p in parts] + [(folder, p) for p in folder.iterdir()]
+    for model, victim in victims:
+        before = victim.read_bytes()
+        assert main([str(model), "--no-progress", option, str(victim)]) == 2
+        assert "overwrit" in capsys.readouterr().err
+        assert victim.read_bytes() == before
+    arguments = ["--labels", str(labels), option, str(labels)]
+    assert main([str(external), "--no-progress", *arguments]) == 2
+    assert labels.read_text(encoding="utf-8") == "a\nb\nc\n"
+
+
+def test_an_audit_leaves_the_callers_generators_alone(tmp_path: Path) -> None:
+    """Nobody's training may be reseeded behind their back, least of all by this tool."""
+    import detaudit
+
+    detaudit.set_seeds(7)
+    before = detaudit.get_seeds_state()
+    report = detaudit.audit(builders.classifier(tmp_path), device="cpu", runs=2, processes=1)
+    assert detaudit.get_seeds_state() == before
+    assert report.seeding["parent"]["seed"] == 1

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def test_what_was_not_audited_comes_first() -> None:
     findings = judge(
         make_record({"cpu": by_run(floats(1), floats(2)), "cuda:0": "no driver"})
     ).findings
-    assert findings[0] == Finding("error", "unavailable", "cuda:0", None, "unavailable: no driver")
+    assert findings[0] == Finding("error", "unavailable", "cuda:0", None, "no driver.")
     levels = [finding.level for finding in findings]
     assert levels == sorted(levels, key=["error", "warning", "info"].index)
 
@@ -185,6 +186,27 @@ def test_options_without_effect() -> None:
     assert "inter_threads has no effect" in find(record, "moot-option").message
     record = make_record({"cpu[execution=parallel,inter_threads=4]": always(floats(1))})
     assert kinds(record) == []
+
+
+@pytest.mark.parametrize(
+    ("in_force", "kind", "words"),
+    [
+        ({"use_tf32": "0"}, None, ""),
+        ({"use_tf32": "1"}, "not-in-force", "use_tf32=0 was asked for, but the session has"),
+        ({}, "unconfirmed-option", "use_tf32: handed to ONNX Runtime"),
+    ],
+)
+def test_options_that_are_not_in_force(
+    in_force: dict[str, str], kind: str | None, words: str
+) -> None:
+    """A variant that the runtime passes over must not be taken for another one that agrees."""
+    record = make_record({"cuda:0[use_tf32=0]": always(floats(1))})
+    effective = {"provider_options": {"CUDAExecutionProvider": in_force}}
+    (target,) = record.targets
+    record = replace(record, targets=(replace(target, effective=effective),))
+    assert kinds(record) == ([] if kind is None else [kind])
+    if kind is not None:
+        assert words in find(record, kind).message
 
 
 def test_types_that_were_widened_are_told_with_what_they_are() -> None:

@@ -193,6 +193,10 @@ def test_a_provider_without_a_single_node_did_not_run(
         runtime.check_ran(both, {CPU: 3})
     runtime.check_ran(both, {CUDA: 1, CPU: 2})
     runtime.check_ran(both, None)
+    # Nodes that nothing tells of must not be taken for nodes of the device.
+    with pytest.raises(Unavailable, match=r"does not tell which nodes ran on CUDA"):
+        runtime.check_known(None)
+    runtime.check_known({CUDA: 1})
 
 
 def test_a_build_without_cuda_needs_no_look_at_the_driver(

@@ -104,5 +104,5 @@ def _extent(row: Deviation) -> float:
     if row.structural or row.nan_pattern_changed:
         return math.inf
     if row.max_abs is None or math.isnan(row.max_abs):
-        return row.changed_share
+        return row.changed_share or 0.0
     return row.max_abs
