@@ -32,8 +32,9 @@ class Option:
                 raise UsageError(f"option {key}={value} is not a whole number")
             return str(int(value))
         if self.values:
+            wanted = value.lower()
             for known in self.values:
-                if value.lower() == known.lower():
+                if wanted == known.lower() or _BOOLEANS.get(wanted) == known:
                     return known
             raise UsageError(f"option {key}={value} is not one of: {', '.join(self.values)}")
         if not value:
@@ -48,6 +49,7 @@ TEXT = Option()
 
 ANY_BACKEND: Mapping[str, Option] = {
     "batch": _NUMBER,
+    "model": TEXT,
     "python": TEXT,
 }
 SESSION: Mapping[str, Option] = {
@@ -85,6 +87,16 @@ _OPENVINO: Mapping[str, Option] = {
     "num_of_threads": _NUMBER,
     "num_streams": _NUMBER,
     "precision": Option(("f32", "f16", "bf16")),
+}
+TORCH: Mapping[str, Option] = {
+    "threads": _NUMBER,
+    "inter_threads": _NUMBER,
+    "deterministic": Option(("0", "1", "warn_only"), default="0"),
+    "matmul": Option(("highest", "high", "medium"), default="highest"),
+    "tf32": Option(kind="switch"),
+    "compile": _SWITCH_OFF,
+    "dtype": Option(("float32", "float64", "float16", "bfloat16")),
+    "autocast": Option(("float16", "bfloat16")),
 }
 PROVIDER: Mapping[str, Mapping[str, Option]] = {
     "cpu": {},

@@ -12,6 +12,7 @@ from detaudit.metrics.spread_summary import SpreadSummary
 from detaudit.models.model import Model
 from detaudit.spec import AuditSpec
 from detaudit.target import Target
+from detaudit.traits import Traits
 
 Status = Literal["ok", "unavailable", "failed", "skipped"]
 Kind = Literal["measured", "emulated", "reference"]
@@ -58,6 +59,8 @@ class ProcessFacts:
         sessions: seconds that each of its sessions took to be created
         seeding: what ``set_seeds`` returned in it
         state: fingerprints of its generators after the last run
+        weights: SHA-256 over all weights and buffers of the model as each session built it, empty
+            where a file that is hashed holds them
 
     """
 
@@ -65,6 +68,7 @@ class ProcessFacts:
     sessions: tuple[float, ...]
     seeding: Mapping[str, Any]
     state: Mapping[str, Any]
+    weights: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,8 @@ class OutputFacts:
         dtype: type of its values
         shape: sizes of its axes in the first run
         keys: names along the last axis where the values came from a map
+        declared: type before it was widened into one that NumPy has, such as ``bfloat16``; empty
+            where it was not
 
     """
 
@@ -83,6 +89,7 @@ class OutputFacts:
     dtype: str
     shape: tuple[int, ...]
     keys: tuple[str, ...] = ()
+    declared: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +148,8 @@ class TargetRecord:
         runtime: build, packages and driver as found by the worker
         stderr: last lines that a failed worker wrote
         processes: what every process reported
+        traits: what torch told of the model while it ran, see :mod:`detaudit.traits`
+        model: the model that ran where it is not the audited one
         outputs: outputs in the order of the graph
         outcomes: distinct results per output and sample
         spreads: distances within each scope
@@ -158,6 +167,8 @@ class TargetRecord:
     runtime: Mapping[str, Any] = field(default_factory=dict)
     stderr: tuple[str, ...] = ()
     processes: tuple[ProcessFacts, ...] = ()
+    traits: Traits = field(default_factory=Traits)
+    model: Model | None = None
     outputs: tuple[OutputFacts, ...] = ()
     outcomes: tuple[Outcomes, ...] = ()
     spreads: tuple[ScopeSpread, ...] = ()

@@ -85,7 +85,9 @@ class AuditSpec:
         sessions: fresh sessions in each process, at least 1
         processes: fresh processes of each target, at least 1
         outputs: names of the outputs to look at, empty for all
+        seeded: whether the generators of every process are seeded before a torch model is built
         seed_runtime: whether the runtime's own generator is seeded in every process too
+        evaluate: whether a torch model is switched to evaluation mode
         trust: whether Python code that the model brings may run
         timeout: seconds that a worker may stay silent
         judging: how the record is judged
@@ -103,7 +105,9 @@ class AuditSpec:
     sessions: int = 2
     processes: int = 2
     outputs: tuple[str, ...] = ()
+    seeded: bool = True
     seed_runtime: bool = False
+    evaluate: bool = False
     trust: bool = False
     timeout: float = 300.0
     judging: JudgeSpec = field(default_factory=JudgeSpec)

@@ -129,7 +129,7 @@ NOUNS = {
     f"detaudit.{name}"
     for name in (
         *("errors", "target", "options", "spec", "record", "report", "rows", "plain"),
-        *("requirement", "version", "archive", "placing"),
+        *("requirement", "version", "archive", "placing", "traits"),
     )
 }
 MAY_IMPORT = {

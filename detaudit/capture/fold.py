@@ -15,6 +15,7 @@ import numpy as np
 from detaudit.capture.environment import cpu_name
 from detaudit.metrics.spread import Spread
 from detaudit.metrics.spread_summary import SpreadSummary
+from detaudit.plain import from_plain
 from detaudit.record import (
     RUN_COLUMNS,
     Outcomes,
@@ -28,6 +29,7 @@ from detaudit.record import (
 )
 from detaudit.spec import SCOPES
 from detaudit.target import Target
+from detaudit.traits import Traits
 
 _KEPT_BYTES = 8 << 20
 _ABSENT = "the output was absent in some runs"
@@ -96,6 +98,8 @@ class Folding:
         self._numbers: dict[str, int] = {}
         self._processes: list[ProcessFacts] = []
         self._sessions: list[float] = []
+        self._weights: list[str] = []
+        self._traits = Traits()
         self._rows: list[tuple[int, int, int, int, float]] = []
         self._outcome_rows: list[dict[int, int]] = []
         self._seen: dict[tuple[int, int], _Seen] = {}
@@ -119,10 +123,12 @@ class Folding:
         event = message["event"]
         if event == "hello":
             self._hello = message
-            self._sessions = []
+            self._sessions, self._weights = [], []
         elif event == "session":
             self._close("run")
             self._sessions.append(message["seconds"])
+            if message.get("weights"):
+                self._weights.append(message["weights"])
             # What only the first process looked up stays.
             self._effective = {**self._effective, **message["effective"]}
             self._placement = message["placement"] or self._placement
@@ -133,9 +139,15 @@ class Folding:
             self._placement = message.get("placement", self._placement)
             if "precision" in message:
                 self._effective = {**self._effective, "precision": message["precision"]}
+            if "traits" in message:
+                self._traits = from_plain(Traits, message["traits"])
             self._processes.append(
                 ProcessFacts(
-                    process, tuple(self._sessions), self._hello["seeding"], message["state"]
+                    process,
+                    tuple(self._sessions),
+                    self._hello["seeding"],
+                    message["state"],
+                    tuple(self._weights),
                 )
             )
 
@@ -167,6 +179,7 @@ class Folding:
             runtime=runtime,
             stderr=last_words if status == "failed" else (),
             processes=tuple(self._processes),
+            traits=self._traits,
             outputs=tuple(self._outputs),
             outcomes=tuple(self._outcomes()),
             spreads=tuple(
@@ -224,7 +237,8 @@ class Folding:
             assert array is not None, "a new output brings its array"
             dtype = "string" if array.dtype.kind == "U" else array.dtype.name
             self._numbers[path] = len(self._outputs)
-            self._outputs.append(OutputFacts(path, dtype, array.shape, tuple(leaf["keys"])))
+            keys, declared = tuple(leaf["keys"]), leaf.get("declared", "")
+            self._outputs.append(OutputFacts(path, dtype, array.shape, keys, declared))
         return self._numbers[path]
 
     def _count(self, sample: int, output: int, digest: str, array: np.ndarray | None) -> int:

@@ -26,6 +26,9 @@ _TAIL = 12
 _PATIENCE = 5.0
 """Seconds that the end of a killed worker's pipe is waited for."""
 
+_LAST = ("done", "described", "unavailable", "failed")
+"""Events after which a worker has nothing more to say."""
+
 Message = tuple[dict[str, Any], "list[np.ndarray]"]
 
 
@@ -37,7 +40,7 @@ def launch(target: Target, timeout: float) -> Worker:
         timeout: seconds that it may stay silent
 
     """
-    return Worker(target.option("python"), target.environment, timeout)
+    return Worker(target.option("python"), target.environment, timeout, library=target.backend)
 
 
 class Worker:
@@ -47,10 +50,17 @@ class Worker:
         python: interpreter to use, None for this one
         environment: variables to set beside those of this process
         timeout: seconds that the worker may stay silent
+        library: folder of ``worker`` with the library that drives the target
 
     """
 
-    def __init__(self, python: str | None, environment: Mapping[str, str], timeout: float) -> None:
+    def __init__(
+        self,
+        python: str | None,
+        environment: Mapping[str, str],
+        timeout: float,
+        library: str = "ort",
+    ) -> None:
         self._timeout = timeout
         self._folder = tempfile.TemporaryDirectory(prefix="detaudit-worker-")
         self.log = Path(self._folder.name) / "stderr.txt"
@@ -60,7 +70,7 @@ class Worker:
         with self.log.open("wb") as stderr:
             try:
                 self._process = subprocess.Popen(
-                    [python, str(_ENTRY)],
+                    [python, str(_ENTRY), library],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=stderr,
@@ -133,7 +143,7 @@ class Worker:
                 yield _failed(self._death(process))
                 return
             yield received
-            if received[0]["event"] in ("done", "unavailable", "failed"):
+            if received[0]["event"] in _LAST:
                 return
 
     def last_words(self) -> tuple[str, ...]:

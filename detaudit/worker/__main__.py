@@ -27,4 +27,4 @@ if __name__ == "__main__":
     _expose_package()
     from detaudit.worker.main import main
 
-    sys.exit(main())
+    sys.exit(main(sys.argv[1]))

@@ -21,6 +21,10 @@ class Failed(Exception):
     """The target began and did not reach its end."""
 
 
+class Misuse(Exception):
+    """The command names something that the model's code does not have."""
+
+
 def reason(error: BaseException) -> str:
     """First line of an error without the runtime's prefix; memory shortage is named first."""
     text = _ESCAPES.sub("", str(error)).strip()

@@ -21,12 +21,14 @@ class Leaf:
         path: such as ``logits``, ``boxes[2]`` or ``scores["cat"]``
         array: the values
         keys: names along the last axis when the values came from a map
+        declared: type before it was widened into one that NumPy has, empty where it was not
 
     """
 
     path: str
     array: np.ndarray
     keys: tuple[str, ...] = ()
+    declared: str = ""
 
     def equals(self, other: Leaf) -> bool:
         """Whether the digests have to be equal, told without making them."""

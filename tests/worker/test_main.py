@@ -40,7 +40,7 @@ class Live:
 
     def __init__(self, job: dict[str, Any], log: Path) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, _ENTRY],
+            [sys.executable, _ENTRY, "ort"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log.open("wb"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from detaudit.worker.failures import Unavailable
-from detaudit.worker.session import Runtime
+from detaudit.worker.ort.session import Runtime
 
 
 class TransformedModel:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from detaudit.worker.failures import Unavailable, logged_errors
-from detaudit.worker.install import describe_runtime, why_no_provider
 from detaudit.worker.nvidia import describe_driver
+from detaudit.worker.ort.install import describe_runtime, why_no_provider
 
 _CPU = "CPUExecutionProvider"
 _CUDA = "CUDAExecutionProvider"

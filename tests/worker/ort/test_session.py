@@ -10,9 +10,9 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from detaudit.worker import session as module
 from detaudit.worker.failures import Unavailable
-from detaudit.worker.session import Runtime
+from detaudit.worker.ort import session as module
+from detaudit.worker.ort.session import Runtime
 from tests.builders import classifier
 from tests.jobs import make_job
 

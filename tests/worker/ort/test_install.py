@@ -7,7 +7,7 @@ from typing import Any
 import onnxruntime
 import pytest
 
-from detaudit.worker.install import describe_runtime, runtime_packages, why_no_provider
+from detaudit.worker.ort.install import describe_runtime, runtime_packages, why_no_provider
 
 CUDA = "CUDAExecutionProvider"
 

@@ -1,0 +1,1 @@
+"""Targets that ONNX Runtime drives."""
