@@ -7,8 +7,10 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from detaudit.models.backend import Backend
     from detaudit.report import Report
     from detaudit.spec import AuditSpec
+    from detaudit.target import Target
 
 
 def audit(
@@ -19,7 +21,8 @@ def audit(
     """Would this model give the same number again?
 
     Args:
-        model: ONNX file, audonnx folder or audonnx zip archive
+        model: ONNX file, audonnx folder or zip archive, exported program or TorchScript file of
+            torch, or torch code such as ``"net.py:make"`` or ``"package.net:Net:weights.pth"``
         device: targets such as ``"cpu,cuda:0"`` or ``["cpu", "cpu[opt=off]"]``; the CPU and every
             CUDA device of this machine by default
         options: how to run and how to judge, the keyword arguments of :func:`plan_audit`
@@ -70,14 +73,16 @@ def plan_audit(
     decimals: tuple[int, int] = (0, 7),
     require: str | None = None,
     confidence: float = 0.95,
+    seeded: bool = True,
     seed_runtime: bool = False,
+    evaluate: bool = False,
     trust: bool = False,
     timeout: float = 300.0,
 ) -> AuditSpec:
     """What is asked, checked before anything is touched.
 
     Args:
-        model: ONNX file, audonnx folder or audonnx zip archive
+        model: as for :func:`audit`
         device: targets, the CPU and every CUDA device of this machine by default
         reference: target that the others are measured against, the first by default
         variants: whether a CUDA device brings its standard variants
@@ -99,8 +104,10 @@ def plan_audit(
         decimals: first and last number of decimals to round to, within 0 to 12
         require: what has to be met, such as ``"decimals=3,no-class-flip"``
         confidence: of every bound, between 0 and 1
+        seeded: whether generators are seeded before a torch model is built, in every process
         seed_runtime: whether the runtime's own random generator is seeded too
-        trust: whether Python code that the model brings may run
+        evaluate: whether a torch model is switched to evaluation mode
+        trust: whether Python code that a model file brings may run
         timeout: seconds that a worker may stay silent
 
     Returns:
@@ -116,6 +123,7 @@ def plan_audit(
 
     """
     from detaudit.errors import UsageError
+    from detaudit.models.backend import find_backend
     from detaudit.requirement import parse_requirement
     from detaudit.spec import AuditSpec, InputSpec, JudgeSpec
     from detaudit.target import parse_target, parse_targets, with_variants
@@ -124,9 +132,12 @@ def plan_audit(
         parse_requirement(require)
     if variants not in ("standard", "none"):
         raise UsageError(f"variants '{variants}' is neither standard nor none")
-    targets = parse_targets(_default_devices() if device is None else device)
+    model = fspath(model)
+    backend = find_backend(model)
+    targets = parse_targets(_default_devices(backend) if device is None else device, backend)
+    _check_torch_only(targets, evaluate=evaluate, unseeded=not seeded)
     return AuditSpec(
-        model=fspath(model),
+        model=model,
         targets=with_variants(targets) if variants == "standard" else targets,
         inputs=InputSpec(
             seed=seed,
@@ -141,11 +152,13 @@ def plan_audit(
         sessions=sessions,
         processes=processes,
         outputs=(outputs,) if isinstance(outputs, str) else tuple(outputs),
+        seeded=seeded,
         seed_runtime=seed_runtime,
+        evaluate=evaluate,
         trust=trust,
         timeout=timeout,
         judging=JudgeSpec(
-            reference=None if reference is None else parse_target(reference).name,
+            reference=None if reference is None else parse_target(reference, backend).name,
             decimals=decimals,
             confidence=confidence,
             labels=_by_output(labels),
@@ -155,14 +168,26 @@ def plan_audit(
     )
 
 
-def _default_devices() -> list[str]:
+def _check_torch_only(targets: Iterable[Target], **asked: bool) -> None:
+    """Refuse what means nothing where no target is run by torch."""
+    from detaudit.errors import UsageError
+
+    options = {"evaluate": "--eval switches", "unseeded": "--no-seed leaves unseeded what builds"}
+    for name, told in options.items():
+        if asked[name] and all(target.backend != "torch" for target in targets):
+            raise UsageError(f"{told} torch models, and this one is run by ONNX Runtime")
+
+
+def _default_devices(backend: Backend) -> list[str]:
     from importlib import metadata
 
     from detaudit.worker.nvidia import describe_driver
 
     try:
-        metadata.version("onnxruntime-gpu")
+        version = metadata.version("torch" if backend == "torch" else "onnxruntime-gpu")
     except metadata.PackageNotFoundError:
+        return ["cpu"]
+    if version.endswith("+cpu"):
         return ["cpu"]
     devices = describe_driver().get("devices", [])
     return ["cpu", *(f"cuda:{number}" for number in range(len(devices)))]

@@ -46,6 +46,37 @@ def test_without_a_gpu_the_default_is_the_cpu(machine: Any) -> None:
     assert names() == ["cpu"]
 
 
+def test_the_default_devices_of_a_torch_model(machine: Any) -> None:
+    def found() -> list[str]:
+        return [target.name for target in plan_audit("net.py:make").targets]
+
+    machine("torch", {"driver": "13.0", "devices": [{}]})
+    assert found() == ["cpu", "cuda:0", "cuda:0[deterministic=1]"]
+    machine("onnxruntime-gpu", {"driver": "13.0", "devices": [{}]})
+    assert found() == ["cpu"]
+
+
+def test_a_build_of_torch_without_cuda_has_the_cpu_alone(
+    machine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine("torch", {"driver": "13.0", "devices": [{}]})
+    monkeypatch.setattr(metadata, "version", lambda _: "2.13.0+cpu")
+    assert [target.name for target in plan_audit("net.py:make").targets] == ["cpu"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [({"evaluate": True}, "--eval switches torch"), ({"seeded": False}, "--no-seed leaves")],
+)
+def test_what_only_torch_models_take_is_refused_without_one(
+    options: dict[str, bool], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        plan_audit("m.onnx", "cpu", **options)
+    for device, model in [("cpu", "net.py:make"), ("cpu,cpu[model=net.py:make]", "m.onnx")]:
+        assert plan_audit(model, device, **options)
+
+
 @pytest.mark.parametrize(
     ("labels", "expected"),
     [

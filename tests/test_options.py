@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import pytest
 
 from detaudit.errors import UsageError
-from detaudit.options import ANY_BACKEND, PROVIDER, SESSION, Option
+from detaudit.options import ANY_BACKEND, PROVIDER, SESSION, TORCH, Option
 
 
 def every_option() -> list[tuple[str, Option]]:
-    tables: list[Mapping[str, Option]] = [ANY_BACKEND, SESSION, *PROVIDER.values()]
+    tables: list[Mapping[str, Option]] = [ANY_BACKEND, SESSION, TORCH, *PROVIDER.values()]
     return [item for table in tables for item in table.items()]
 
 

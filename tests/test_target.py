@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from detaudit.errors import UsageError
-from detaudit.options import ANY_BACKEND, PROVIDER, SESSION, Option
+from detaudit.options import ANY_BACKEND, PROVIDER, SESSION, TORCH, Option
 from detaudit.target import Target, parse_target, parse_targets, with_variants
 
 FAMILIES = ("cpu", "cuda", "openvino")
@@ -285,3 +285,84 @@ def test_targets_are_values() -> None:
     target = parse_target("cpu[opt=off]")
     assert target == Target("cpu", (("opt", "off"),))
     assert hash(target) == hash(parse_target("cpu[ opt=OFF ]"))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("cpu", "cpu"),
+        ("cuda", "cuda:0"),
+        ("cuda:1", "cuda:1"),
+        ("mps", "mps"),
+        ("cpu[matmul=highest,deterministic=0,compile=off]", "cpu"),
+        ("cpu[deterministic=true]", "cpu[deterministic=1]"),
+        ("cpu[deterministic=WARN_ONLY]", "cpu[deterministic=warn_only]"),
+        ("cuda[tf32=0]", "cuda:0[tf32=0]"),
+        ("cuda[tf32=on]", "cuda:0[tf32=1]"),
+        (
+            "cpu[threads=04,matmul=Medium,dtype=float64,env.A=b]",
+            "cpu[dtype=float64,env.A=b,matmul=medium,threads=4]",
+        ),
+        ("cpu[autocast=bfloat16,inter_threads=2]", "cpu[autocast=bfloat16,inter_threads=2]"),
+    ],
+)
+def test_a_target_of_torch(text: str, name: str) -> None:
+    target = parse_target(text, "torch")
+    assert (target.name, target.backend) == (name, "torch")
+    assert parse_target(name, "torch") == target
+    assert target != parse_target("cpu")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("openvino", "openvino is a device of ONNX Runtime, and the model is run by torch"),
+        ("ep:XnnpackExecutionProvider", "is a device of ONNX Runtime"),
+        ("gpu", "known devices: cpu, cuda, cuda:<number>, mps (for a GPU write cuda:0)"),
+        ("mp", "(did you mean mps?)"),
+        ("cpu[opt=off]", "unknown option opt; known options: autocast, batch, compile"),
+        ("cpu[config.x=1]", "unknown option config.x"),
+        ("cpu[deterministic=2]", "is not one of: 0, 1, warn_only"),
+        ("cpu[matmul=low]", "is not one of: highest, high, medium"),
+        ("cuda[matmul=high,tf32=0]", "matmul and tf32 set the same switch of torch"),
+        ("cpu[model=]", "option model= has no value"),
+    ],
+)
+def test_what_torch_does_not_have(text: str, told: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_target(text, "torch")
+    assert told in str(caught.value)
+
+
+def test_a_device_of_torch_is_refused_for_an_onnx_model() -> None:
+    with pytest.raises(UsageError, match="mps is a device of torch, and the model is run by ONNX"):
+        parse_target("mps")
+
+
+def test_a_target_with_a_model_of_its_own_is_run_by_that_model_s_library() -> None:
+    onnx = parse_target("cpu[model=export.onnx,opt=off]", "torch")
+    assert (onnx.backend, onnx.model) == ("ort", "export.onnx")
+    assert onnx.session_options == {"opt": "off"}
+    torch = parse_target("cpu[model=net.py:make,matmul=medium]")
+    assert (torch.backend, torch.model) == ("torch", "net.py:make")
+    assert torch.own_options == {"matmul": "medium"}
+    with pytest.raises(UsageError, match="unknown option opt"):
+        parse_target("cpu[model=net.py:make,opt=off]")
+
+
+def test_every_option_of_torch_is_listed() -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_target("cpu[no_such_key=1]", "torch")
+    for key in {**ANY_BACKEND, **TORCH}:
+        assert key in str(caught.value)
+
+
+def test_a_cuda_device_of_torch_brings_deterministic_mode() -> None:
+    found = with_variants(parse_targets("cpu,cuda:0,cuda:1[deterministic=warn_only]", "torch"))
+    assert [target.name for target in found] == [
+        "cpu",
+        "cuda:0",
+        "cuda:0[deterministic=1]",
+        "cuda:1[deterministic=warn_only]",
+    ]
+    assert {target.backend for target in found} == {"torch"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 from detaudit.capture.environment import describe_environment
 from detaudit.capture.fold import Folding
 from detaudit.capture.inputs import Inputs, make_inputs, write_inputs
+from detaudit.capture.job import Work, make_job
 from detaudit.capture.launch import Worker, launch
+from detaudit.capture.pairing import pair_inputs
 from detaudit.capture.spool import Spool
 from detaudit.errors import ModelError, UsageError
 from detaudit.models import open_model
+from detaudit.models.backend import find_backend
 from detaudit.models.model import Model
 from detaudit.record import Record, TargetRecord
 from detaudit.requirement import parse_requirement
@@ -47,23 +51,21 @@ def follow_course(spec: AuditSpec, first: Worker, work: Path, progress: Progress
 
     """
     (work / "model").mkdir()
-    given = dict(spec.judging.labels)
-    model = open_model(
-        spec.model, work=work / "model", trust=spec.trust, labels=given.get("", given) or None
-    )
+    model = _open(spec, None, work / "model")
+    others = _open_others(spec, work)
     _check_outputs(spec, model)
-    _check_writes(spec, model)
+    _check_writes(spec, [model, *others.values()])
     # Whoever calls this keeps the random numbers that were coming.
     with isolated(spec.inputs.seed) as seeding:
         assert seeding is not None
-        audit = _Audit(spec, model, work, progress)
+        audit = _Audit(spec, model, others, work, progress)
         targets = audit.run(first)
     return Record(
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         detaudit=__version__,
         spec=spec,
         # Paths inside the working folder mean nothing once it is gone.
-        model=dataclasses.replace(model, graph=model.path, root=None, parts=()),
+        model=_detach(audit.model),
         inputs=audit.facts,
         inputs_sha256=audit.digest,
         environment=describe_environment(),
@@ -72,22 +74,68 @@ def follow_course(spec: AuditSpec, first: Worker, work: Path, progress: Progress
         interrupted=audit.interrupted,
         arrays=audit.spool,
         input_source=audit.inputs.source,
-        notes=audit.inputs.notes,
+        notes=(*audit.inputs.notes, *audit.notes),
     )
+
+
+def _open(spec: AuditSpec, text: str | None, folder: Path) -> Model:
+    """Open what targets name, the audited model for None."""
+    backend = find_backend(text or spec.model)
+    if backend == "torch":
+        ours = [target for target in spec.targets if target.model == text]
+        # Where no target runs the audited model, this interpreter describes it.
+        target = ours[0] if ours else Target("cpu", backend=backend)
+        from detaudit.capture.describing import describe_torch
+
+        return describe_torch(text or spec.model, spec, target)
+    labels = dict(spec.judging.labels) if text is None else {}
+    return open_model(
+        text or spec.model, work=folder, trust=spec.trust, labels=labels.get("", labels) or None
+    )
+
+
+def _open_others(spec: AuditSpec, work: Path) -> dict[str, Model | ModelError]:
+    """Models that targets bring, or why they cannot be opened."""
+    found: dict[str, Model | ModelError] = {}
+    for number, text in enumerate(dict.fromkeys(target.model for target in spec.targets)):
+        if text is not None:
+            folder = work / f"other-{number}"
+            folder.mkdir()
+            try:
+                found[text] = _open(spec, text, folder)
+            except ModelError as error:
+                found[text] = error
+    return found
+
+
+def _detach(model: Model) -> Model:
+    """Model without paths inside the working folder, which mean nothing once it is gone."""
+    return dataclasses.replace(model, graph=model.path, root=None, parts=())
 
 
 class _Audit:
     """The state of one audit while it runs."""
 
-    def __init__(self, spec: AuditSpec, model: Model, work: Path, progress: Progress) -> None:
+    def __init__(
+        self,
+        spec: AuditSpec,
+        model: Model,
+        others: Mapping[str, Model | ModelError],
+        work: Path,
+        progress: Progress,
+    ) -> None:
         self._spec = spec
-        self._model = model
+        self._others = others
         self._work = work
         self._progress = progress
+        self.model = model
         self.interrupted = False
+        self.notes: list[str] = []
+        self._learned = False
         self.spool = Spool()
-        self._signature = _sign(model)
-        self._use_inputs(make_inputs(model, spec.inputs))
+        opened = [model, *(other for other in others.values() if isinstance(other, Model))]
+        self._signatures = {model.path: _sign(model) for model in opened}
+        self._use_inputs(make_inputs(self.model, spec.inputs))
 
     def run(self, first: Worker) -> tuple[TargetRecord, ...]:
         """Run all targets; the first process of the first target is already there."""
@@ -102,7 +150,17 @@ class _Audit:
                 record = self._retry_with_equal_sizes(number, target, record)
             records.append(record)
             worker = None
+            if self.model.backend == "torch" and target.model is None and record.outputs:
+                self._learn_outputs(record)
         return tuple(records)
+
+    def _learn_outputs(self, record: TargetRecord) -> None:
+        """Complete the model by the outputs that its code alone does not tell."""
+        if self._learned:
+            return
+        from detaudit.capture.describing import learn_outputs
+
+        self.model, self._learned = learn_outputs(self.model, record), True
 
     def _use_inputs(self, inputs: Inputs) -> None:
         self.inputs = inputs
@@ -114,7 +172,7 @@ class _Audit:
     ) -> TargetRecord:
         """Open axes with other names may still have to agree; the first failure is the one told."""
         before, facts, digest, files = self.inputs, self.facts, self.digest, self._files
-        self._use_inputs(make_inputs(self._model, self._spec.inputs, equal_sizes=_EQUAL_SIZE))
+        self._use_inputs(make_inputs(self.model, self._spec.inputs, equal_sizes=_EQUAL_SIZE))
         record = self._run_target(number, target, None)
         if record.status == "ok":
             return record
@@ -122,31 +180,54 @@ class _Audit:
         return failed
 
     def _run_target(self, number: int, target: Target, worker: Worker | None) -> TargetRecord:
-        batch = self._batch(target)
-        if isinstance(batch, str):
-            return _ended(target, "unavailable", batch)
+        try:
+            work = self._prepare(target)
+        except ModelError as error:
+            return _ended(target, "unavailable", str(error))
         folding = Folding(number, target, self.spool)
         planned = (
             self._spec.processes * self._spec.sessions * self._spec.runs * self._spec.inputs.samples
         )
         try:
-            return self._run_processes(target, worker, batch, folding, planned)
+            record = self._run_processes(target, worker, work, folding, planned)
         except KeyboardInterrupt:
             self.interrupted = True
             why = f"interrupted after {folding.calls} of {planned} calls"
-            return folding.end("failed", {"reason": why})
+            record = folding.end("failed", {"reason": why})
+        if target.model is None:
+            return record
+        return dataclasses.replace(record, model=_detach(work.model))
+
+    def _prepare(self, target: Target) -> Work:
+        """What the target works on; a ModelError where it cannot take the inputs."""
+        batch, rate = self._batch(target), self.inputs.sampling_rate
+        if target.model is None:
+            return Work(self.model, self._files, batch, rate)
+        model = self._others[target.model]
+        if isinstance(model, ModelError):
+            raise model
+        pairing = pair_inputs(self.inputs, model)
+        if pairing.note:
+            self.notes.append(f"{target.name}: {pairing.note}")
+        files = [
+            {what: pairing.rename(by_name) for what, by_name in sample.items()}
+            for sample in self._files
+        ]
+        if batch is not None:
+            batch["axes"] = pairing.rename(batch["axes"])
+        return Work(model, files, batch, rate)
 
     def _run_processes(
         self,
         target: Target,
         worker: Worker | None,
-        batch: dict[str, Any] | None,
+        work: Work,
         folding: Folding,
         planned: int,
     ) -> TargetRecord:
         self._progress(target.name, 0, planned)
         for process in range(self._spec.processes):
-            job = self._job(target, batch, probe=process == 0)
+            job = make_job(self._spec, target, work, probe=process == 0)
             with worker or launch(target, self._spec.timeout) as live:
                 for message, arrays in live.messages(job):
                     if message["event"] in ("failed", "unavailable"):
@@ -155,45 +236,24 @@ class _Audit:
                     self._progress(target.name, folding.calls, planned)
                 words = live.last_words()
             worker = None
-            if _sign(self._model) != self._signature:
+            if message.get("misuse"):
+                raise UsageError(f"{work.model.path}: {message['reason']}")
+            if _sign(work.model) != self._signatures[work.model.path]:
                 why = "the file of the model changed during the audit"
                 return folding.end("failed", {"reason": why})
             if message["event"] in ("failed", "unavailable"):
                 return folding.end(message["event"], message, words)
         return folding.end("ok")
 
-    def _job(self, target: Target, batch: dict[str, Any] | None, probe: bool) -> dict[str, Any]:
-        model, spec = self._model, self._spec
-        return {
-            "graph": str(model.graph),
-            "root": str(model.root) if model.root else None,
-            "transform": model.transform,
-            "threads": model.threads,
-            "outputs": list(spec.outputs) or [output.name for output in model.outputs],
-            "target": {
-                "name": target.name,
-                "provider": target.provider,
-                "index": target.index,
-                "session_options": target.session_options,
-                "provider_options": target.provider_options,
-            },
-            "inputs": self._files,
-            "batch": batch,
-            "sampling_rate": self.inputs.sampling_rate,
-            "runs": spec.runs,
-            "sessions": spec.sessions,
-            "seed": spec.inputs.seed,
-            "seed_runtime": spec.seed_runtime,
-            "probe": probe,
-        }
-
-    def _batch(self, target: Target) -> dict[str, Any] | str | None:
-        """How samples are stacked for the target, or why they cannot be."""
+    def _batch(self, target: Target) -> dict[str, Any] | None:
+        """How samples are stacked for the target."""
         size = target.option("batch")
         if size is None:
             return None
         if not self.inputs.batch_axes:
-            return "the model has a fixed batch size: none of its inputs has an open batch axis"
+            raise ModelError(
+                "the model has a fixed batch size: none of its inputs has an open batch axis"
+            )
         return {
             "size": int(size),
             "axes": dict(self.inputs.batch_axes),
@@ -223,14 +283,16 @@ def _objects_to_sizes(record: TargetRecord, inputs: Inputs) -> bool:
     return record.status == "failed" and not record.outcomes and len(inputs.sizes) > 1
 
 
-def _check_writes(spec: AuditSpec, model: Model) -> None:
-    parts = {part.resolve() for part in model.parts}
+def _check_writes(spec: AuditSpec, models: Iterable[Model | ModelError]) -> None:
+    parts = {part.resolve() for model in models if isinstance(model, Model) for part in model.parts}
     for path in spec.writes:
         if Path(path).resolve() in parts:
             raise UsageError(f"{path} is a part of the model, which must not be overwritten")
 
 
 def _check_outputs(spec: AuditSpec, model: Model) -> None:
+    if model.backend == "torch":
+        return  # What it returns is known once it ran.
     known = [output.name for output in model.outputs]
     for name in spec.outputs:
         if name not in known:

@@ -22,8 +22,9 @@ again: within a session, in fresh sessions, in fresh processes, and on every dev
 """
 _EPILOG = """\
 targets:
-  cpu  cuda:0  openvino  ep:<ProviderName>, with options in brackets:
+  cpu  cuda:0  openvino  ep:<ProviderName>, for torch cpu  cuda:0  mps, with options in brackets:
   cpu[threads=4,opt=off]  cuda:0[cudnn_conv_algo_search=DEFAULT]  cpu[python=old/bin/python]
+  cpu[matmul=medium]  cuda:0[deterministic=1]  cpu[model=export.onnx] for another form of MODEL
 
 other commands:
   detaudit show RECORD    render a saved record again, in any format
@@ -76,7 +77,9 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
         decimals=read_decimals(options.decimals),
         require=options.require,
         confidence=options.confidence,
+        seeded=not options.no_seed,
         seed_runtime=options.seed_runtime,
+        evaluate=options.eval,
         trust=options.trust,
         timeout=options.timeout,
     )
@@ -101,7 +104,12 @@ def _parser(model: str | None) -> Parser:
         epilog=_EPILOG,
     )
     if model is None:
-        parser.add_argument("model", metavar="MODEL", help="ONNX file, audonnx folder or zip")
+        parser.add_argument(
+            "model",
+            metavar="MODEL",
+            help="ONNX file, audonnx folder or zip, exported program or TorchScript file of torch,"
+            " or torch code: FILE.py:FACTORY[:CHECKPOINT], PACKAGE.MODULE:FACTORY[:CHECKPOINT]",
+        )
     where = parser.add_argument_group("where and how often")
     where.add_argument(
         "--device",
@@ -134,7 +142,13 @@ def _parser(model: str | None) -> Parser:
         "--seed-runtime", action="store_true", help="seed ONNX Runtime's random numbers too"
     )
     where.add_argument(
-        "--trust", action="store_true", help="let Python code that the model brings run"
+        "--no-seed", action="store_true", help="do not seed before a torch model is built"
+    )
+    where.add_argument(
+        "--eval", action="store_true", help="switch a torch model to evaluation mode"
+    )
+    where.add_argument(
+        "--trust", action="store_true", help="let Python code that a model file brings run"
     )
     what = parser.add_argument_group("inputs and outputs")
     what.add_argument(

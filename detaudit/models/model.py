@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+from detaudit.models.backend import Backend
+
+Format = Literal["onnx", "audonnx", "torch", "torch.export", "torchscript", "torch pickle"]
+"""Kind of a model; plain ``torch`` is code that builds one."""
 
 Dimension = int | str | None
 """An axis: its size, its name when the size is open, None when it has no name."""
@@ -114,11 +120,12 @@ class Model:
             put before or after each in ``graph``, so that they travel as float32, while
             ``inputs`` and ``outputs`` keep the declared type
         parts: files that a session reads where the user keeps them, none for an archive
+        recipe: how a worker builds a torch model and calls it, as strict JSON
 
     """
 
     path: Path
-    format: Literal["onnx", "audonnx"]
+    format: Format
     sha256: str
     size: int
     graph: Path
@@ -141,3 +148,9 @@ class Model:
     nodes: int = 0
     widened: tuple[str, ...] = ()
     parts: tuple[Path, ...] = ()
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def backend(self) -> Backend:
+        """Library that runs it."""
+        return "torch" if self.format.startswith("torch") else "ort"

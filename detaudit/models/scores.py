@@ -48,7 +48,7 @@ def find_score_outputs(model: onnx.ModelProto) -> tuple[str, ...]:
     """
     main = next(walk(model))
     return tuple(
-        name for name in main.outputs if _named_like_scores(name) or _ends_in_scores(name, main)
+        name for name in main.outputs if named_like_scores(name) or _ends_in_scores(name, main)
     )
 
 
@@ -81,8 +81,8 @@ def find_squashed_outputs(model: onnx.ModelProto) -> tuple[str, ...]:
     )
 
 
-def _named_like_scores(name: str) -> bool:
-    """Tell whether a name ends in a word for scores, tensor numbers such as ``:0`` aside."""
+def named_like_scores(name: str) -> bool:
+    """Whether a name ends in a word for scores, tensor numbers such as ``:0`` aside."""
     words = re.sub(r"[:_.]\d+$", "", name)
     return bool(_NAME.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", words).lower()))
 

@@ -229,8 +229,8 @@ def test_an_interpreter_without_a_runtime(
     fake: Callable[[str], str], tmp_path: Path, job: dict[str, Any]
 ) -> None:
     code = (
-        "import runpy\nsys.modules['onnxruntime'] = None\n"
-        "runpy.run_path(sys.argv[1], run_name='__main__')"
+        "import runpy\nsys.modules['onnxruntime'] = None\ndel sys.argv[0]\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')"
     )
     messages, _ = listen(fake(code), job)
     assert messages[-1]["event"] in ("unavailable", "failed")
