@@ -21,9 +21,22 @@ Examples:
 from __future__ import annotations
 
 from .check import SeedError
+from .events import Draw, Event
 from .fingerprint import get_seeds_state
 from .isolation import isolated
 from .seeds import set_seeds
 from .streams import Stream, stream
+from .watching import Watch, watch
 
-__all__ = ["SeedError", "Stream", "get_seeds_state", "isolated", "set_seeds", "stream"]
+__all__ = [
+    "Draw",
+    "Event",
+    "SeedError",
+    "Stream",
+    "Watch",
+    "get_seeds_state",
+    "isolated",
+    "set_seeds",
+    "stream",
+    "watch",
+]

@@ -9,6 +9,7 @@ from typing import Any
 
 from . import determinism
 from .generators import find_generators
+from .known import list_known, return_to_known
 from .seeds import set_seeds
 
 
@@ -61,6 +62,7 @@ def isolated(
         stack.callback(_return_to_mode, mode)
         for generator in find_generators(sys.modules.get("torch")):
             stack.callback(generator.restore, generator.read())
+        stack.callback(return_to_known, list_known())
         if not had_torch:
             stack.callback(_forget_torch_seed)
         if seed is None:

@@ -22,6 +22,7 @@ from .generators import (
     TorchGenerator,
     find_generators,
 )
+from .known import add_known
 from .unseeded import list_unseeded
 
 
@@ -95,6 +96,7 @@ def set_seeds(
     if onnxruntime is not None:
         seeded["onnxruntime"] = value
         notes.append("ONNX Runtime's seed acts on sessions created from now on")
+    add_known(frozenset(seeded))
     return {
         "seed": value,
         "deterministic": bool(deterministic),

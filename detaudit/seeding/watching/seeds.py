@@ -1,0 +1,112 @@
+"""Calls that seed a global generator or set its state."""
+
+from __future__ import annotations
+
+import operator
+import random
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from detaudit.seeding import seeds
+from detaudit.seeding.known import DEVICES_TOO
+
+from .desk import Call, desk
+from .patch import Target
+from .wrap import Conclude, Observe, wrap
+
+_GROUP = "seeds"
+_BLOCKS = 16  # how far generators are followed at every call: a fraction of a millisecond
+
+
+def list_python_seeds() -> list[Target]:
+    """Seeding functions of this package, of ``random`` and of NumPy."""
+    numpy = np.random
+    targets = [
+        _make_target(seeds, "set_seeds", "set_seeds", "all", 0),
+        _make_target(random, "seed", "random.seed", "python", 0),
+        _make_target(random, "setstate", "random.setstate", "python", None),
+        _make_target(numpy, "seed", "numpy.random.seed", "numpy", 0),
+        _make_target(numpy, "set_state", "numpy.random.set_state", "numpy", None),
+    ]
+    if hasattr(numpy, "set_bit_generator"):
+        name = "set_bit_generator"
+        targets.append(_make_target(numpy, name, f"numpy.random.{name}", "numpy", None))
+    return targets
+
+
+def list_torch_seeds(torch: ModuleType) -> list[Target]:
+    """Seeding functions of torch and of its devices."""
+    targets = [
+        _make_target(torch, "manual_seed", "torch.manual_seed", "torch", 0),
+        _make_target(torch, "seed", "torch.seed", "torch", None),
+        _make_target(torch, "set_rng_state", "torch.set_rng_state", "torch", None),
+    ]
+    for kind in ("cuda", "mps", "xpu"):
+        devices = getattr(torch, kind, None)
+        for name, index in (
+            ("manual_seed", 0),
+            ("manual_seed_all", 0),
+            ("seed", None),
+            ("seed_all", None),
+            ("set_rng_state", None),
+            ("set_rng_state_all", None),
+        ):
+            if hasattr(devices, name):
+                targets.append(_make_target(devices, name, f"torch.{kind}.{name}", kind, index))
+    return targets
+
+
+def _make_target(module: Any, name: str, label: str, generator: str, index: int | None) -> Target:
+    original = getattr(module, name)
+    wrapper = wrap(original, label, _observe(generator, index), module=module.__name__)
+    return Target(_GROUP, original, wrapper)
+
+
+def _observe(generator: str, index: int | None) -> Observe:
+    def observe(call: Call) -> Conclude:
+        desk.sweep(_BLOCKS)
+        place = call.locate()
+        # Random objects cannot be told apart once they were used up, so they are read before.
+        seed = None if index is None else _read_seed(call.get(index, _name(call.label)))
+        what = f"{call.label}({_write_arguments(call, seed)})"
+
+        def conclude(_: object) -> None:
+            if not call.is_own:
+                desk.report_seed(generator, _list_reached(generator), what, seed, place)
+            desk.settle(place)
+            desk.refresh()
+
+        return conclude
+
+    return observe
+
+
+def _name(label: str) -> str:
+    return "a" if label == "random.seed" else "seed"
+
+
+def _write_arguments(call: Call, seed: int | str | None) -> str:
+    if seed is not None:
+        return str(seed) if isinstance(seed, int) else seed
+    return "..." if call.args or call.kwargs else ""
+
+
+def _list_reached(generator: str) -> frozenset[str]:
+    if generator == "torch":
+        return DEVICES_TOO
+    if generator == "all":
+        return frozenset({"python", "numpy"}) | (DEVICES_TOO if "torch" in sys.modules else set())
+    return frozenset({generator})
+
+
+def _read_seed(value: Any) -> int | str | None:
+    if value is None:
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        text = repr(value)
+        return text if len(text) <= 40 else f"{text[:37]}..."

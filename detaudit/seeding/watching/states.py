@@ -1,0 +1,120 @@
+"""States of the global generators as bytes, and whether one follows from another."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import sys
+from array import array
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from detaudit.seeding.generators import DEVICE_KINDS, Pending, find_generators
+
+WORDS = 624  # of a Mersenne twister, the generator of Python, NumPy and torch on the CPU
+TORCH_KINDS = ("torch", *DEVICE_KINDS)
+_CHUNK = 16  # blocks of so many words at a time
+Step = Literal["same", "ahead", "behind", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Twister:
+    """State of a Mersenne twister: a block of words, and how many of them are used up."""
+
+    key: NDArray[np.uint32]
+    used: int
+
+
+def read_twisters() -> dict[str, Twister]:
+    """States of the generators that are Mersenne twisters, by name."""
+    _, words, _ = random.getstate()
+    found = {"python": Twister(np.array(words[:-1], np.uint32), words[-1])}
+    state: Any = np.random.get_state(legacy=False)
+    if state["bit_generator"] == "MT19937":
+        found["numpy"] = Twister(state["state"]["key"].copy(), int(state["state"]["pos"]))
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "get_rng_state"):  # its import has come so far
+        # Seed, numbers left in the block, a flag, the next number, then the block; 64 bits a word.
+        raw = torch.get_rng_state().numpy().tobytes()
+        left = int.from_bytes(raw[8:12], sys.byteorder)
+        key = np.frombuffer(raw, np.uint64, WORDS, 24).astype(np.uint32)
+        found["torch"] = Twister(key, WORDS + 1 - left)
+    return found
+
+
+def compare(before: Twister, after: Twister, blocks: int) -> Step:
+    """How one state follows from another.
+
+    Args:
+        before: The earlier state.
+        after: The later state.
+        blocks: How many blocks of 624 numbers to look for it, in either direction.
+
+    Returns:
+        ``ahead`` if numbers were drawn in between, ``behind`` if the generator was put back to
+        an earlier point of the same sequence, ``unknown`` if neither was found.
+
+    """
+    if np.array_equal(before.key, after.key):
+        if after.used == before.used:
+            return "same"
+        return "ahead" if after.used > before.used else "behind"
+    if _leads_to(before, after, blocks):
+        return "ahead"
+    return "behind" if _leads_to(after, before, blocks) else "unknown"
+
+
+def read_digests(kinds: tuple[str, ...]) -> dict[str, str]:
+    """Short digests of states.
+
+    Args:
+        kinds: Names of the generators to read.
+
+    Returns:
+        Eight hexadecimal digits per generator that there is; devices of one kind share theirs.
+
+    """
+    torch = sys.modules.get("torch")
+    return {
+        one.name: hashlib.blake2b(b"".join(map(_to_bytes, one.read())), digest_size=4).hexdigest()
+        for one in find_generators(torch if "torch" in kinds else None)
+        if one.name in kinds
+    }
+
+
+def _to_bytes(state: Any) -> bytes:
+    if isinstance(state, Pending):
+        return b"pending %d" % state.seed
+    if isinstance(state, tuple):  # Python's
+        return array("I", state[1]).tobytes() + repr(state[2]).encode()
+    if isinstance(state, dict):  # NumPy's
+        inner = state["state"]
+        if "key" in inner:
+            rest = (inner["pos"], state["has_gauss"], float(state["gauss"]))
+            return bytes(inner["key"].tobytes()) + repr(rest).encode()
+        return repr(state).encode()
+    return bytes(state.numpy().tobytes())
+
+
+def _leads_to(start: Twister, end: Twister, blocks: int) -> bool:
+    twister = np.random.MT19937(0)
+    twister.state = {"bit_generator": "MT19937", "state": {"key": start.key, "pos": WORDS}}
+    target = _temper(end.key)
+    while blocks > 0:
+        rows = twister.random_raw(WORDS * _CHUNK).astype(np.uint32).reshape(_CHUNK, WORDS)
+        if any(np.array_equal(rows[at], target) for at in np.flatnonzero(rows[:, 0] == target[0])):
+            return True
+        blocks -= _CHUNK
+    return False
+
+
+def _temper(key: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Numbers that a block of words gives [matsumoto1998]_."""
+    words: NDArray[np.uint32] = key ^ (key >> np.uint32(11))
+    words ^= (words << np.uint32(7)) & np.uint32(0x9D2C5680)
+    words ^= (words << np.uint32(15)) & np.uint32(0xEFC60000)
+    words ^= words >> np.uint32(18)
+    return words
