@@ -1,0 +1,1 @@
+"""Targets that torch drives."""

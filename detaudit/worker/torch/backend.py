@@ -1,0 +1,246 @@
+"""Torch as the library of a worker."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from detaudit.worker.backend import Live
+from detaudit.worker.failures import Failed, Unavailable
+from detaudit.worker.feeds import Batch, Feeds
+from detaudit.worker.leaves import Leaf
+from detaudit.worker.torch import settings
+from detaudit.worker.torch.blame import blame
+from detaudit.worker.torch.building import Builder, Built
+from detaudit.worker.torch.calling import Call
+from detaudit.worker.torch.install import (
+    check_version,
+    describe_install,
+    find_device,
+    list_versions,
+)
+from detaudit.worker.torch.outputs import find_tensors, walk_outputs
+from detaudit.worker.torch.parts import find_modules
+from detaudit.worker.torch.parts import find_tensors as find_weights
+from detaudit.worker.torch.weights import digest_weights, join_digests
+
+
+def load() -> dict[str, Any]:
+    """Load the library, before the job is known.
+
+    Returns:
+        what :func:`detaudit.worker.torch.install.describe_install` tells
+
+    Raises:
+        ImportError: if it is missing or its libraries cannot be loaded
+
+    """
+    try:
+        return describe_install(importlib.import_module("torch"))
+    except OSError as error:
+        raise ImportError(str(error)) from error
+
+
+def make(job: Mapping[str, Any], log: Path, described: dict[str, Any] | None) -> TorchBackend:
+    """Torch, set up for the target of a job.
+
+    Args:
+        job: what the parent sent
+        log: file behind stderr
+        described: what :func:`load` returned, None where it failed
+
+    Raises:
+        Unavailable: if torch or the device cannot be had here
+
+    """
+    return TorchBackend(job, described or _load_again())
+
+
+def describe(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Signature of the model of a job, which is built for that.
+
+    Args:
+        job: what the parent sent
+
+    Returns:
+        entries of the message ``described``
+
+    Raises:
+        Unavailable: if torch cannot be had here
+        Misuse: if the command names what does not exist
+        Failed: if the model cannot be built, or its inputs cannot be told
+
+    """
+    from detaudit.worker.torch.describing import describe_model
+
+    backend = TorchBackend(job, _load_again())
+    return describe_model(job, backend.build(), backend.builder)
+
+
+def _load_again() -> dict[str, Any]:
+    try:
+        return load()
+    except ImportError as error:
+        raise Unavailable(f"torch cannot be used here: {error}") from None
+
+
+class TorchBackend:
+    """Torch, set up for one target.
+
+    Args:
+        job: what the parent sent
+        described: what :func:`load` returned
+
+    """
+
+    def __init__(self, job: Mapping[str, Any], described: dict[str, Any]) -> None:
+        import torch
+
+        self._torch = torch
+        self._job = job
+        self._options: Mapping[str, str] = job["target"]["options"]
+        check_version(torch)
+        self.described = described
+        self.versions = list_versions(torch)
+        self.device = find_device(torch, job["target"]["device"])
+        cuda = self.device.type == "cuda"
+        self.hardware = torch.cuda.get_device_name(self.device) if cuda else ""
+        settings.limit_threads(torch, self._options)
+        settings.set_precision(torch, self._options)
+        self.builder = Builder(job, self.device)
+
+    def seed(self) -> dict[str, Any]:
+        """Seed all generators before any code of the user is imported, unless none is wanted."""
+        return settings.seed(self._torch, self._job)
+
+    def build(self) -> Built:
+        """Fresh model, the same for every session and process where the job is seeded."""
+        self.seed()
+        return self.builder.build()
+
+    def open(self) -> TorchLive:
+        """Fresh model where the target asks for it."""
+        built = self.build()
+        # Code of the user may have set what the target asks for to something else.
+        settings.set_precision(self._torch, self._options)
+        if "threads" in self._options:
+            self._torch.set_num_threads(int(self._options["threads"]))
+        return TorchLive(self._job, built, self.device, self.builder.code)
+
+    def look_back(self, live: Live, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Traits of the model, seen in further calls."""
+        return {}
+
+
+class TorchLive:
+    """A model of torch, placed where the target asks for it.
+
+    Calls are made under ``torch.no_grad()``, as one would for a result: unlike inference mode
+    it leaves the kernels as they are, and a model that needs gradients inside may still ask for
+    them.
+
+    Args:
+        job: what the parent sent
+        built: the model
+        device: ``torch.device`` to run on
+        code: file of the user's code, None where there is none
+
+    Raises:
+        Failed: if the model cannot be brought to the device or type
+
+    """
+
+    def __init__(
+        self, job: Mapping[str, Any], built: Built, device: Any, code: Path | None
+    ) -> None:
+        import torch
+
+        self._torch = torch
+        self._job = job
+        self._device = device
+        self._code = code
+        self._options: Mapping[str, str] = job["target"]["options"]
+        self.built = built
+        self.model = built.model
+        self.digests = digest_weights(self.model)
+        self.weights = join_digests(self.digests)
+        dtype = getattr(torch, self._options["dtype"]) if "dtype" in self._options else None
+        self._place(dtype)
+        if dtype is not None:
+            self.digests = digest_weights(self.model)
+        self._call = Call(job["call"], device, dtype)
+        self._called = self._compile() if self._options.get("compile") == "1" else self.model
+        self.effective = settings.read_effective(torch, self.model, device, self._options)
+        self.placement = dict(Counter(str(t.device) for t in find_weights(self.model).values()))
+
+    def run(self, values: Mapping[str, Any]) -> Any:
+        """What the model returns; the device is done with it."""
+        return self._try(self._called, values)
+
+    def run_plain(self, values: Mapping[str, Any]) -> Any:
+        """What the model returns when it is not compiled."""
+        return self._try(self.model, values)
+
+    def leaves(self, outputs: Any, feeds: Feeds | Batch) -> Iterator[Leaf]:
+        """Arrays of the audited sample.
+
+        Raises:
+            Unavailable: if neither the model nor what it returned is on the device
+            Failed: if it returned what cannot be compared
+            Misuse: if it did not return an output that was asked for
+
+        """
+        self._check_placed(outputs)
+        for leaf in walk_outputs(outputs, self._job["outputs"]):
+            if isinstance(feeds, Batch):
+                axis = self._job["batch"]["outputs"].get(leaf.path, 0)
+                array = feeds.own_rows(leaf.array, axis)
+                yield Leaf(leaf.path, array, declared=leaf.declared)
+            else:
+                yield leaf
+
+    def _try(self, model: Any, values: Mapping[str, Any]) -> Any:
+        try:
+            return self._run(model, values)
+        except Failed:
+            raise
+        except Exception as error:
+            raise Failed(blame(error, self._code)) from None
+
+    def _run(self, model: Any, values: Mapping[str, Any]) -> Any:
+        args, named = self._call.build(values)
+        context = settings.autocast(self._torch, self._device, self._options)
+        with self._torch.no_grad(), context:
+            outputs = model(*args, **named)
+        if self._device.type == "cuda":
+            self._torch.cuda.synchronize(self._device)
+        elif self._device.type == "mps":
+            self._torch.mps.synchronize()
+        return outputs
+
+    def _place(self, dtype: Any) -> None:
+        for module in find_modules(self.model).values():
+            try:
+                module.to(self._device, dtype)
+            except Exception as error:
+                where = str(self._device) if dtype is None else f"{self._device}, {dtype}"
+                raise Failed(
+                    f"the model cannot be brought to {where}: {blame(error, self._code)}"
+                ) from None
+
+    def _compile(self) -> Any:
+        # Code that another session has compiled would be guarded against this one's weights.
+        self._torch.compiler.reset()
+        return self._torch.compile(self.model)
+
+    def _check_placed(self, outputs: Any) -> None:
+        if self._device.type == "cpu":
+            return
+        found = {t.device for t in find_weights(self.model).values()}
+        found |= {t.device for t in find_tensors(outputs)}
+        if found and self._device not in found:
+            where = ", ".join(sorted(map(str, found)))
+            raise Unavailable(f"the model ran on {where} and not on {self._device}")
