@@ -13,9 +13,9 @@ from detaudit.rows import (
     Latency,
     Repeatability,
     Rounding,
-    TargetRow,
     Value,
 )
+from detaudit.target_row import TargetRow
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,44 +1,9 @@
-"""Rows of the tables that a report consists of."""
+"""Rows of the tables that measurements make."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-
-@dataclass(frozen=True, slots=True)
-class TargetRow:
-    """A target and what became of it.
-
-    Attributes:
-        name: canonical text of the target
-        kind: measured, emulated or reference
-        status: ok, unavailable, failed or skipped
-        reason: why it is not ok
-        is_reference: whether the others are measured against it
-        hardware: processor that ran it
-        runs: calls that ended, over all processes
-        plan: runs x sessions x processes that were asked for
-        requested: options asked for
-        effective: options in force
-        placement: nodes per execution provider
-        versions: of interpreter and libraries
-
-    """
-
-    name: str
-    kind: str
-    status: str
-    reason: str | None
-    is_reference: bool
-    hardware: str
-    runs: int
-    plan: tuple[int, int, int]
-    requested: Mapping[str, str]
-    effective: Mapping[str, Any]
-    placement: Mapping[str, int]
-    versions: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import numpy as np
 from detaudit.judge.labels import find_labels
 from detaudit.record import Record, array_key, table_key
 from detaudit.report import Report
-from detaudit.rows import TargetRow
+from detaudit.target_row import TargetRow
 
 _FEW = 6
 """Values of an output that are shown; the CSV file holds more."""

@@ -42,7 +42,6 @@ def main(arguments: Sequence[str]) -> int:
     from detaudit.target import parse_target
 
     changes = {
-        "reference": options.reference and parse_target(options.reference).name,
         "decimals": options.decimals and read_decimals(options.decimals),
         "confidence": options.confidence,
         "labels": options.labels and tuple((read_labels(options.labels) or {}).items()),
@@ -51,6 +50,8 @@ def main(arguments: Sequence[str]) -> int:
     }
     with open_record(options.record) as record:
         given = {name: value for name, value in changes.items() if value is not None}
+        if options.reference is not None:
+            given["reference"] = parse_target(options.reference, record.model.backend).name
         judging = dataclasses.replace(record.spec.judging, **given)
         with telling_damage(options.record, passing=DetauditError):
             report = judge(record, judging)

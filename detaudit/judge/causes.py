@@ -40,6 +40,18 @@ def name_some(names: Iterable[str]) -> str:
     return ", ".join(names[:_MOST]) + (f" and {left} more" if left > 0 else "")
 
 
+def plural(count: int, noun: str) -> str:
+    """Number with its noun.
+
+    Examples:
+        >>> plural(1, "process"), plural(2000, "run"), plural(2, "process")
+        ('1 process', '2,000 runs', '2 processes')
+
+    """
+    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
+    return f"{count:,} {noun}{ending}"
+
+
 def explain_drift(target: Target, scope: str, ops: Sequence[RandomOp], first_differs: bool) -> str:
     """Why results of one target differ, and what to try.
 

@@ -20,7 +20,9 @@ from detaudit.rows import Deviation, Worst
 Explain = Callable[[float | None, float | None, str], str | None]
 """From the largest difference, the same relative to the largest value, and the type, to words."""
 
-_MISSING = "the reference has no such output"
+MISSING = "the reference has no such output"
+ONLY_REFERENCE = "only the reference has this output"
+"""What stands in the place of figures where one side lacks an output."""
 
 
 def paired_outputs(
@@ -78,7 +80,7 @@ def judge_deviation(
     facts = grid.target.outputs[output]
     axis, count = (labels.axis, len(labels.names)) if labels else (None, 0)
     distance = Distance(axis, count, float_grid)
-    structural: str | None = _MISSING
+    structural: str | None = MISSING
     for sample, first, array, count in paired_outputs(grid, reference, output, arrays):
         structural = structural_difference(array, first)
         if structural is None and labels and not _fits(array, labels):
@@ -160,7 +162,20 @@ def judge_missing(grid: Grid, reference: Grid) -> Iterator[Deviation]:
     for facts in reference.target.outputs:
         if facts.path not in paths:
             place = (grid.name, reference.name, facts.path, None)
-            yield _row(place, Distance().read()[0], "only the reference has this output", None)
+            yield _row(place, Distance().read()[0], ONLY_REFERENCE, None)
+
+
+def judge_apart(grid: Grid, reference: Grid, why: str) -> Iterator[Deviation]:
+    """Rows of the outputs of a target that did not run the model of the reference.
+
+    Args:
+        grid: runs of the target
+        reference: runs of the reference
+        why: what stands in the place of figures
+
+    """
+    for facts in grid.target.outputs:
+        yield _row((grid.name, reference.name, facts.path, None), Distance().read()[0], why, None)
 
 
 def key_difference(facts: OutputFacts, others: tuple[OutputFacts, ...]) -> str | None:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from itertools import groupby
 
 from detaudit.judge.causes import explain_drift, name_random_ops, name_some
+from detaudit.judge.deviation import MISSING, ONLY_REFERENCE
 from detaudit.judge.observations import observe_outputs
+from detaudit.judge.options import observe_options
+from detaudit.judge.same_model import observe_weights
+from detaudit.judge.torch_causes import explain_torch_drift
+from detaudit.judge.traits import observe_traits
+from detaudit.judge.types import observe_widened
+from detaudit.judge.weights import APART
 from detaudit.models.model import Model
 from detaudit.record import Record, TargetRecord
 from detaudit.report import Finding, Report
@@ -17,23 +24,30 @@ _LEVELS = ("error", "warning", "info")
 _UNITS = {"run": "runs", "session": "sessions", "process": "processes"}
 
 
-def find_findings(record: Record, report: Report) -> tuple[Finding, ...]:
+def find_findings(
+    record: Record, report: Report, matched: tuple[Finding, ...]
+) -> tuple[Finding, ...]:
     """Findings, the most serious first.
 
     Args:
-        record: what happened
+        record: what happened, with outputs under the names of the audited model
         report: tables made of it
+        matched: findings on how they got these names
 
     """
     found = [
         *_unaudited(record),
+        *observe_weights(record),
+        *matched,
         *_drift(record, report),
-        *_deviations(report),
+        *_deviations(report, {f.target for f in matched if f.kind == "outputs-unmatched"}),
         *_classes(record, report),
         *_rounding(report),
         *observe_outputs(record),
         *_model(record, report),
-        *(note for target in record.targets for note in _options(target)),
+        *observe_traits(record, report),
+        *observe_widened(record),
+        *(note for target in record.targets for note in observe_options(target)),
     ]
     found += [Finding("info", "note", None, None, note) for note in record.notes]
     return tuple(sorted(found, key=lambda finding: _LEVELS.index(finding.level)))
@@ -88,10 +102,19 @@ def _drift_finding(record: Record, target: TargetRecord, rows: list[Repeatabilit
         else f"{worst.distinct} distinct results in {worst.units} {_UNITS[scope]} of"
         f" {outputs}{size}."
     )
-    cause = explain_drift(target.target, scope, record.model.random_ops, first_differs)
+    cause = _find_cause(record, target, scope, first_differs)
     kind = "first-run-differs" if first_differs else f"{scope}-drift"
     message = f"{what} {cause}{_describe_steady(rows)}"
     return Finding("warning", kind, target.target.name, None, message)
+
+
+def _find_cause(record: Record, target: TargetRecord, scope: str, first_differs: bool) -> str:
+    if target.target.backend == "torch":
+        return explain_torch_drift(
+            target, scope, first_differs=first_differs, seeded=record.spec.seeded
+        )
+    model = target.model or record.model
+    return explain_drift(target.target, scope, model.random_ops, first_differs)
 
 
 def _describe_steady(rows: list[Repeatability]) -> str:
@@ -104,12 +127,15 @@ def _describe_steady(rows: list[Repeatability]) -> str:
     return f" The first calls of {' and '.join(steady)} are equal." if steady else ""
 
 
-def _deviations(report: Report) -> Iterator[Finding]:
+def _deviations(report: Report, unmatched: Container[str | None]) -> Iterator[Finding]:
     for row in report.deviation:
         if row.label is not None:
             continue
         where = (row.target, row.output)
-        if row.structural:
+        told = row.structural in APART or (
+            row.target in unmatched and row.structural in (MISSING, ONLY_REFERENCE)
+        )
+        if row.structural and not told:
             message = f"Cannot be compared with {row.reference}: {row.structural}."
             yield Finding("error", "structure-differs", *where, message)
         if row.nan_pattern_changed:
@@ -196,35 +222,3 @@ def _widened(model: Model) -> Iterator[str]:
     for info in (*model.inputs, *model.outputs):
         if info.name in model.widened:
             yield f"{info.name} ({info.dtype})"
-
-
-def _options(target: TargetRecord) -> Iterator[Finding]:
-    name = target.target.name
-    if target.status != "ok":
-        return
-    given = dict(target.target.options)
-    if "inter_threads" in given and given.get("execution") != "parallel":
-        message = "inter_threads has no effect while execution is sequential."
-        yield Finding("info", "moot-option", name, None, message)
-    asked = [key for key in given if key.startswith("config.")]
-    in_force = target.effective.get("provider_options", {}).get(target.target.provider, {})
-    for key, value in target.target.provider_options.items():
-        if key == "precision":
-            continue  # Told by the bits, below.
-        if key not in in_force:
-            asked.append(key)
-        elif str(in_force[key]).lower() != value.lower():
-            message = f"{key}={value} was asked for, but the session has {key}={in_force[key]}."
-            yield Finding("warning", "not-in-force", name, None, message)
-    if asked:
-        message = (
-            f"{name_some(asked)}: handed to ONNX Runtime, which does not tell whether it knows the"
-            " key; only a difference in the results proves that it acts."
-        )
-        yield Finding("info", "unconfirmed-option", name, None, message)
-    if "precision" in target.effective:
-        message = f"Computed in {target.effective['precision']}."
-        yield Finding("info", "precision", name, None, message)
-    if len(target.placement) > 1:
-        parts = ", ".join(f"{nodes} on {provider}" for provider, nodes in target.placement.items())
-        yield Finding("info", "mixed-placement", name, None, f"Nodes ran on: {parts}.")

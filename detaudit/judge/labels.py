@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from detaudit.errors import UsageError
+from detaudit.judge.matching import tells_structure
 from detaudit.models.model import Model
 from detaudit.record import OutputFacts
 from detaudit.spec import JudgeSpec
@@ -41,7 +42,7 @@ def find_labels(output: OutputFacts, model: Model, judging: JudgeSpec) -> Axis |
     """
     given = dict(judging.labels)
     names = given.get(output.path)
-    if names is None and len(model.outputs) == 1:
+    if names is None and _has_one_value(model):
         names = given.get("")
     if names is not None:
         return _fit(output, names)
@@ -96,7 +97,8 @@ def check_names(outputs: tuple[OutputFacts, ...], model: Model, judging: JudgeSp
 
     """
     known = {output.path: output for output in outputs}
-    only = next(iter(known)) if len(model.outputs) == 1 else ""
+    values = (path for path in known if not tells_structure(path))
+    only = next(values, "") if _has_one_value(model) else ""
     for name, names in judging.labels:
         output = known.get(name or only)
         if output is None:
@@ -114,6 +116,11 @@ def check_names(outputs: tuple[OutputFacts, ...], model: Model, judging: JudgeSp
             raise UsageError(
                 f"--classes: output '{name}' of shape {output.shape} has no axis {axis}"
             )
+
+
+def _has_one_value(model: Model) -> bool:
+    """Whether a model has one output, lengths and presences aside, which torch tells too."""
+    return sum(not tells_structure(info.name) for info in model.outputs) == 1
 
 
 def _unknown(name: str, known: Mapping[str, OutputFacts]) -> UsageError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from detaudit.judge.weights import APART, OTHER_SESSIONS
 from detaudit.report import Report
 from detaudit.requirement import Requirement
 from detaudit.rows import Classes, Deviation, Repeatability
@@ -84,8 +85,10 @@ def _miss_distance(requirement: Requirement, row: Repeatability | Deviation) -> 
     where = f"{row.target}, {row.output}, "
     where += f"{row.scope} scope" if isinstance(row, Repeatability) else f"against {row.reference}"
     if requirement.kind == "identical":
-        if row.identical is False:
+        if row.identical is False and row.structural not in APART:
             yield f"{where}: the bits differ"
+        elif row.structural:
+            yield f"{where}: {row.structural}"
         return
     if row.structural or row.nan_pattern_changed:
         yield f"{where}: {row.structural or _SPECIAL}"
@@ -116,11 +119,14 @@ def _miss_classes(
 ) -> Iterator[str]:
     rows = [row for row in decisions if requirement.output in (None, row.output)]
     audited = any(row.status == "ok" for row in report.targets)
-    if not rows and audited:
+    one_model = not any(row.structural == OTHER_SESSIONS for row in report.repeatability)
+    if not rows and audited and one_model:
         yield "no output holds class scores; name it with --classes"
     outputs = {row.output for row in rows}
     for whole in _whole_rows(report):
-        if whole.output in outputs and whole.structural:
+        # Which outputs hold scores is not looked up where weights differ: any of them may.
+        asked = requirement.output in (None, whole.output) and not one_model
+        if (whole.output in outputs or asked) and whole.structural:
             yield f"{whole.target}, {whole.output}: {whole.structural}"
     for row in rows:
         where = f"{row.target}, {row.output}"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from detaudit.judge.causes import name_some
+from detaudit.judge.causes import name_some, plural
+from detaudit.judge.weights import APART, count_sets
 from detaudit.report import Report
-from detaudit.rows import Repeatability, TargetRow
+from detaudit.rows import Repeatability
 from detaudit.spec import SCOPES
+from detaudit.target_row import TargetRow
 
 _BITS_ONLY = "the sign of zeros or what NaNs carry"
 _UNITS = {"run": "run to run", "session": "session to session", "process": "process to process"}
@@ -41,10 +43,21 @@ def compose_sentence(report: Report) -> str:
 def _repeatability(target: TargetRow, report: Report) -> str:
     rows = [row for row in report.repeatability if row.target == target.name]
     varying = [row for row in rows if row.identical is False]
+    if (sets := count_sets(target.weights)) > 1:
+        sessions = plural(sum(map(len, target.weights)), "session")
+        told = f"{sessions} had {sets} different sets of weights and are not the same model."
+        if not any(row.comparisons for row in rows):
+            return told
+        steady = "no difference was seen."
+        return f"{told} Among calls with the same weights {_drift(varying) if varying else steady}"
     if not any(row.comparisons for row in rows):
         return "every input ran once, and there is nothing to compare with."
     if not varying:
-        return f"no difference was seen in {_plural(target.runs, 'run')}{_bounds(rows)}."
+        return f"no difference was seen in {plural(target.runs, 'run')}{_bounds(rows)}."
+    return _drift(varying)
+
+
+def _drift(varying: list[Repeatability]) -> str:
     scope = min((row.scope for row in varying), key=SCOPES.index)
     narrow = [row for row in varying if row.scope == scope]
     sizes = [row.max_abs for row in varying if row.max_abs]
@@ -87,6 +100,10 @@ def _deviation(target: TargetRow, report: Report) -> Iterator[str]:
     if not rows:
         return
     reference = rows[0].reference
+    if any(row.structural in APART for row in rows):
+        if count_sets(target.weights) == 1:
+            yield f"{target.name} is not the same model as {reference}: its weights are others."
+        return
     verb = "gave" if target.kind == "measured" else "is predicted to give"
     if all(row.identical for row in rows):
         yield f"{target.name} {verb} the bits of {reference}."
@@ -111,7 +128,7 @@ def _deviation(target: TargetRow, report: Report) -> Iterator[str]:
             yield (
                 f"{row.flips} of {row.samples} classes of {row.output} changed."
                 if row.flips
-                else f"No class of {row.output} changed ({_plural(row.samples, 'decision')})."
+                else f"No class of {row.output} changed ({plural(row.samples, 'decision')})."
             )
 
 
@@ -129,10 +146,6 @@ def _decimals(target: str, report: Report) -> str:
         return "; not even the units of the printed values are safe"
     agreed = "not all results agree to the units"
     if min(agree) >= 0:
-        agreed = f"any two results agree to {_plural(min(agree), 'decimal')}"
-    safely = _plural(min(safe), "decimal")
+        agreed = f"any two results agree to {plural(min(agree), 'decimal')}"
+    safely = plural(min(safe), "decimal")
     return f"; {agreed}, and at {safely} at most 1 % of printed values change"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from detaudit.report import Finding, Report
-from detaudit.rows import Classes, Decimals, Deviation, Repeatability, TargetRow
+from detaudit.rows import Classes, Decimals, Deviation, Repeatability
 from detaudit.spec import SCOPES
+from detaudit.target_row import TargetRow
 
-from . import words
+from . import placement, words
 
 
 def kind(target: TargetRow) -> str:
@@ -23,9 +24,33 @@ def plan(target: TargetRow) -> str:
 
 
 def ran_on(target: TargetRow) -> str:
-    """Processor and execution providers with their nodes."""
-    placed = words.providers(target.placement)
+    """Processor and execution providers with their nodes; for torch devices with weights."""
+    if target.backend == "torch":
+        placed = placement.devices(
+            target.placement, str(target.effective.get("cpu_capability") or "")
+        )
+    else:
+        placed = placement.providers(target.placement)
     return f"{target.hardware}: {placed}" if target.hardware else placed
+
+
+def weights(target: TargetRow) -> str | None:
+    """Digest of the weights, or how many sets of them there were; None where none were told."""
+    sessions = [digest for process in target.weights for digest in process]
+    if not sessions:
+        return None
+    sets = len(set(sessions))
+    if sets == 1:
+        return f"weights {words.digest(sessions[0])}"
+    return f"{sets} different sets of weights in {words.plural(len(sessions), 'session')}"
+
+
+def other_model(target: TargetRow) -> str | None:
+    """Model that ran in the place of the audited one."""
+    if target.model is None:
+        return None
+    digest = words.digest(target.model.sha256)
+    return f"model {target.model.path}, {target.model.format}, sha256 {digest}"
 
 
 def shared_versions(targets: Sequence[TargetRow]) -> dict[str, str]:
@@ -45,7 +70,12 @@ def in_force(target: TargetRow, keys: Sequence[str]) -> dict[str, str]:
     found = dict(target.effective)
     for options in nested.values() if isinstance(nested, dict) else ():
         found.update(options)
-    return {key: str(found[key]) for key in keys if key in found}
+    return {key: _write(found[key]) for key in keys if found.get(key) is not None}
+
+
+def _write(value: object) -> str:
+    """Value in the form that options are given in."""
+    return str(int(value) if isinstance(value, bool) else value)
 
 
 def compared(row: Repeatability) -> bool:
@@ -56,7 +86,7 @@ def compared(row: Repeatability) -> bool:
 def repeated(row: Repeatability) -> str:
     """Outcome of repeating within one scope."""
     if not compared(row):
-        return "not repeated"
+        return "not compared" if row.structural else "not repeated"
     units = words.plural(row.units, row.scope)
     if row.identical:
         return f"same bits in {row.units:,} of {units}"
@@ -68,7 +98,8 @@ def repeated(row: Repeatability) -> str:
 
 def always_same(rows: Sequence[Repeatability]) -> bool:
     """Whether an output had the same bits in all scopes, and was repeated in one at least."""
-    return all(row.identical is not False for row in rows) and any(map(compared, rows))
+    steady = all(row.identical is not False and not row.structural for row in rows)
+    return steady and any(map(compared, rows))
 
 
 def bounds(rows: Sequence[Repeatability]) -> str:

@@ -14,8 +14,8 @@ from detaudit.rows import (
     Latency,
     Repeatability,
     Rounding,
-    TargetRow,
 )
+from detaudit.target_row import TargetRow
 
 from . import phrases, words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
 from typing import Any
 
@@ -214,25 +214,6 @@ def value(given: Any) -> str:
     if isinstance(given, numbers.Real) and not isinstance(given, numbers.Integral):
         return f"{float(given):.9g}"
     return str(given)
-
-
-def providers(placement: Mapping[str, int]) -> str:
-    """Which execution provider ran how many nodes, the busiest first.
-
-    Examples:
-        >>> providers({"CPUExecutionProvider": 14, "CUDAExecutionProvider": 398})
-        'CUDA 398 of 412 nodes, CPU 14'
-        >>> providers({})
-        'placement unknown'
-
-    """
-    if not placement:
-        return "placement unknown"
-    total = sum(placement.values())
-    parts = sorted(placement.items(), key=lambda item: (-item[1], item[0]))
-    names = [f"{name.removesuffix('ExecutionProvider')} {count(nodes)}" for name, nodes in parts]
-    names[0] += f" of {plural(total, 'node')}"
-    return ", ".join(names)
 
 
 def prose(text: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 import detaudit
 from detaudit.demo import model_path, voice_path
 from detaudit.report import Report
-from detaudit.rows import TargetRow
+from detaudit.target_row import TargetRow
 from tests import builders
 from tests.cases.audits import only
 

@@ -14,7 +14,7 @@ from detaudit.judge.judge import judge
 from detaudit.models.model import Labels
 from detaudit.plain import to_plain
 from detaudit.report import SECTIONS
-from detaudit.rows import TargetRow
+from detaudit.target_row import TargetRow
 from detaudit.spec import JudgeSpec
 from tests.records import Call, Plan, always, by_run, floats, make_model, make_record
 

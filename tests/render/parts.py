@@ -12,8 +12,8 @@ from detaudit.rows import (
     Latency,
     Repeatability,
     Rounding,
-    TargetRow,
 )
+from detaudit.target_row import TargetRow
 from detaudit.spec import SCOPES
 
 NO_LIMIT: dict[str, Any] = dict.fromkeys(("agree", "safe_1pct", "safe_01pct"))

@@ -16,10 +16,10 @@ from detaudit.rows import (
     Latency,
     Repeatability,
     Rounding,
-    TargetRow,
     Value,
     Worst,
 )
+from detaudit.target_row import TargetRow
 from detaudit.spec import SCOPES
 
 NAMES = ("cpu", "cuda:0", "cuda:0[use_tf32=0]", "ep:X[a=[red]b[/red]]", "emulate:tf32")

@@ -20,10 +20,10 @@ from detaudit.rows import (
     Latency,
     Repeatability,
     Rounding,
-    TargetRow,
     Value,
     Worst,
 )
+from detaudit.target_row import TargetRow
 from tests.render.reports import REPORTS
 from tests.render.strategies import reports
 

@@ -57,7 +57,7 @@ def _rows(
         result = f"same bits in {runs:,} of {words.plural(runs, 'run')}"
         yield Cells((output, result, none, none, phrases.bounds(scopes), none, none), 4)
         return
-    if not any(map(phrases.compared, scopes)):
+    if not any(phrases.compared(row) or row.structural for row in scopes):
         yield Cells((output, f"not repeated ({words.plural(runs, 'run')})", *[none] * 5), 4)
         return
     for number, row in enumerate(scopes):

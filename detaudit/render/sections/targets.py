@@ -8,7 +8,7 @@ from detaudit.render import phrases, words
 from detaudit.render.sections.parts import Section, make_section
 from detaudit.render.sheet import Cells, Column, Line
 from detaudit.report import Report
-from detaudit.rows import TargetRow
+from detaudit.target_row import TargetRow
 
 _STYLES = {"ok": "", "skipped": "yellow"}
 
@@ -36,6 +36,9 @@ def _facts(target: TargetRow, options: Sequence[str], shared: Mapping[str, str])
         yield Line(words.prose(target.reason))
     if target.status == "ok" or target.runs:
         yield Line(f"{phrases.ran_on(target)} · {phrases.plan(target)}", style="dim")
+    ran = filter(None, (phrases.other_model(target), phrases.weights(target)))
+    if what := " · ".join(ran):
+        yield Line(what, style="dim")
     own = [f"{name} {text}" for name, text in target.versions.items() if name not in shared]
     settings = [f"{key}={text}" for key, text in phrases.in_force(target, options).items()]
     for told, facts in (("with", own), ("in force:", settings)):
