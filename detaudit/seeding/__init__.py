@@ -24,6 +24,7 @@ from .check import SeedError
 from .events import Draw, Event
 from .fingerprint import get_seeds_state
 from .isolation import isolated
+from .loaders import loader_generator, worker_init_fn
 from .seeds import set_seeds
 from .streams import Stream, stream
 from .watching import Watch, watch
@@ -36,7 +37,9 @@ __all__ = [
     "Watch",
     "get_seeds_state",
     "isolated",
+    "loader_generator",
     "set_seeds",
     "stream",
     "watch",
+    "worker_init_fn",
 ]

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from detaudit.seeding.events import Kind
-from detaudit.seeding.flags import read_flags
-from detaudit.seeding.known import add_known, list_known
-
+from ..events import Kind
+from ..flags import read_flags
+from ..known import add_known, list_known
 from .place import Place, is_own, locate
 from .record import Watch
 from .states import WORDS, Twister, compare, read_twisters

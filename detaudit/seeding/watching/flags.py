@@ -7,8 +7,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from detaudit.seeding.flags import VARIABLES
-
+from ..flags import VARIABLES
 from .desk import Call, desk
 from .patch import Target
 from .wrap import Conclude, make, wrap

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from detaudit.seeding.known import DEVICES_TOO, add_known, list_known
-
+from ..known import DEVICES_TOO, add_known, list_known
 from .arrival import Arrival
 from .desk import desk
 from .dispatch import Listener

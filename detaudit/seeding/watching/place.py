@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from types import FrameType
 
-from detaudit.seeding.events import Frame
+from ..events import Frame
 
 OWN = __name__.rpartition(".watching.")[0]
 # A call is the doing of whoever called these, whatever they call in between.

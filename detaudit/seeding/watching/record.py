@@ -6,8 +6,7 @@ import threading
 from collections import Counter
 from dataclasses import replace
 
-from detaudit.seeding.events import Draw, Event, Kind
-
+from ..events import Draw, Event, Kind
 from .place import Place
 
 EARLY = 8  # draws of a generator before it is seeded that are reported

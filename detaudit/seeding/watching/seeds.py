@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from detaudit.seeding import seeds
-from detaudit.seeding.known import DEVICES_TOO
-
+from .. import seeds
+from ..known import DEVICES_TOO
 from .desk import Call, desk
 from .patch import Target
 from .wrap import Conclude, Observe, wrap

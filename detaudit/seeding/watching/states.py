@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from detaudit.seeding.generators import DEVICE_KINDS, Pending, find_generators
+from ..generators import DEVICE_KINDS, Pending, find_generators
 
 WORDS = 624  # of a Mersenne twister, the generator of Python, NumPy and torch on the CPU
 TORCH_KINDS = ("torch", *DEVICE_KINDS)
