@@ -29,6 +29,7 @@ targets:
 other commands:
   detaudit show RECORD    render a saved record again, in any format
   detaudit demo           audit the model that comes with detaudit
+  detaudit seeds SCRIPT   run a script, and tell whether it was really seeded
 
 exit codes:
   0 audited    1 a requirement is not met    2 the command is wrong

@@ -1,0 +1,1 @@
+"""What runs inside the script's process: nothing but the standard library and the seeding core."""

@@ -1,0 +1,195 @@
+"""The story in sentences."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+from detaudit.render.words import plural
+
+from .places import find_caller, name_place, shorten
+from .seeds import (
+    find_seed_before,
+    is_entropy,
+    is_ever_seeded,
+    is_seeding,
+    list_early,
+    list_unseeded,
+)
+from .told import Comparison, End, Moment, Run, Story, Told
+
+
+def say_verdict(story: Story) -> tuple[str, ...]:
+    """The answer: was everything seeded, and do the runs part."""
+    run = story.runs[0]
+    sentences = [*_say_seeded(run, story.folder), *_say_reseeded(run, story.folder)]
+    sentences += _say_repeated(story)
+    for number, one in enumerate(story.runs, 1):
+        end = say_end(one.end)
+        if end:
+            which = f"Run {number}" if len(story.runs) > 1 else "The script"
+            sentences.append(f"{which} {end}: this is what was seen until then.")
+    return tuple(sentences)
+
+
+def say_end(end: End) -> str:
+    """How a script ended that did not end as it should; empty if it did."""
+    if end.code < 0:
+        try:
+            name = signal.Signals(-end.code).name
+        except ValueError:
+            name = f"signal {-end.code}"
+        return f"was killed by {name}"
+    if end.raised:
+        return f"failed with {end.raised}"
+    if end.code:
+        return f"ended with exit code {end.code}"
+    return "" if end.complete else "ended without shutting down, as os._exit does"
+
+
+def explain(run: Run, told: Told, folder: str) -> tuple[str, ...]:
+    """What is to be known of an event beside its line.
+
+    Args:
+        run: the run
+        told: an event of it
+        folder: files are named from there
+
+    """
+    return tuple(_explain(run, told, folder))
+
+
+def name_kind(told: Told) -> str:
+    """Word for what happened."""
+    return {
+        "seed": "seeded",
+        "reseed": "reseeded",
+        "draw": "drawn",
+        "unseeded-generator": "no seed",
+        "flag": "flag",
+    }[told.event.kind]
+
+
+def say_comparison(comparison: Comparison, folder: str) -> tuple[str, ...]:
+    """How far the draws of a generator are the same in two runs, and how they part."""
+    name, number = comparison.generator, comparison.run
+    if not comparison.kind:
+        return (f"{name}: {plural(comparison.same, 'draw')}, all the same in run {number}",)
+    first, other = (_name_moment(m, folder) for m in (comparison.first, comparison.other))
+    head = f"{name}: run {number} parts from run 1 at draw {comparison.same + 1:,}"
+    if comparison.kind == "state":
+        lines = [f"{head}, {first}: the same call, but the generator is in another state"]
+    elif comparison.kind == "place":
+        assert comparison.first is not None
+        assert comparison.other is not None
+        alike = comparison.first.state == comparison.other.state
+        states = "the same state" if alike else "another state"
+        lines = [
+            f"{head}: run 1 draws at {first}, run {number} at {other}; "
+            f"the generator is in {states} there"
+        ]
+    else:
+        here, there = (1, number) if comparison.first is not None else (number, 1)
+        place = first or other
+        lines = [f"{head}: run {here} goes on at {place}, run {there} draws no more"]
+    return (*lines, *comparison.because)
+
+
+def list_blind(run: Run) -> tuple[str, ...]:
+    """What could not be watched in a run."""
+    blind = list(run.notes)
+    if run.processes:
+        how = ", ".join(run.processes)
+        blind.append(
+            f"the script started other processes ({how}); what they draw is out of reach here"
+        )
+    if any(one.event.kind == "unseeded-generator" for one in run.told):
+        blind.append("what generators of their own draw is not counted, only how they are made")
+    return tuple(blind)
+
+
+def _say_seeded(run: Run, folder: str) -> Iterator[str]:
+    early, unseeded = list_early(run), list_unseeded(run)
+    for name in dict.fromkeys(one.event.generator for one in early):
+        found = [one for one in early if one.event.generator == name]
+        draws = plural(sum(one.event.count for one in found), "draw")
+        first = f"the first at {_name_call(found[0], folder)}"
+        if is_ever_seeded(run, name):
+            yield f"{draws} from {name} came before its first seed, {first}."
+        else:
+            yield f"{name} was never seeded: {draws}, {first}."
+    if unseeded:
+        first = f"{unseeded[0].what} at {name_place(unseeded[0], folder) or 'an unseen line'}"
+        many = f"{plural(len(unseeded), 'place')}, the first" if len(unseeded) > 1 else "one place"
+        yield f"What starts without a seed differs in every run: {many} is {first}."
+    if not early and not unseeded:
+        drawn = any(one.event.kind == "draw" for one in run.told)
+        whole = " in this process" if run.processes else ""
+        yield (
+            f"Everything that was drawn{whole} came after a seed."
+            if drawn
+            else f"Nothing was drawn from a global generator{whole}."
+        )
+
+
+def _say_reseeded(run: Run, folder: str) -> Iterator[str]:
+    reseeds = [one for one in run.told if one.event.kind == "reseed"]
+    if reseeds:
+        times = sum(one.event.count for one in reseeds)
+        often = "once" if times == 1 else f"{times:,} times"
+        first = f"{', first' if times > 1 else ''} at {name_place(reseeds[0].event, folder)}"
+        yield f"A generator was seeded again {often}{first} ({reseeds[0].event.what})."
+
+
+def _say_repeated(story: Story) -> Iterator[str]:
+    if len(story.runs) < 2:
+        return
+    parted = story.parted
+    if parted is not None:
+        head, *because = say_comparison(parted, story.folder)
+        reason = f" ({because[0]})" if because else ""
+        yield f"The runs part: {head}{reason}."
+        return
+    first = {one.generator: one.same for one in story.comparisons if one.run == 2}
+    total = f"{plural(sum(first.values()), 'draw')}"
+    yield (
+        f"In {len(story.runs)} runs, {total} from {', '.join(first)} were the same."
+        if first
+        else f"None of {len(story.runs)} runs drew from a global generator."
+    )
+
+
+def _explain(run: Run, told: Told, folder: str) -> Iterator[str]:
+    event = told.event
+    if told.early:
+        seeded = is_ever_seeded(run, event.generator)
+        yield (
+            f"before {event.generator} was seeded"
+            if seeded
+            else f"{event.generator} is never seeded"
+        )
+    if is_entropy(event):
+        yield "from the system's entropy: never the same again"
+    elif event.kind == "reseed" and event.seed is not None:
+        before = find_seed_before(run, told)
+        if before == event.seed:
+            yield "the seed of before: the numbers that followed it follow again"
+        elif before is not None:
+            yield f"the seed was {before} before"
+    caller = find_caller(event)
+    if caller is not None:
+        file, line, function = caller
+        inside = "" if function == "<module>" else f" in {function}"
+        yield f"led to by {shorten(file, folder)}:{line}{inside}"
+    if event.thread != "MainThread":
+        yield f"in thread {event.thread}"
+
+
+def _name_call(told: Told, folder: str) -> str:
+    return f"{name_place(told.event, folder)} ({told.event.what})"
+
+
+def _name_moment(moment: Moment | None, folder: str) -> str:
+    if moment is None:
+        return ""
+    return f"{shorten(moment.file, folder)}:{moment.line} ({moment.what})"
