@@ -13,18 +13,19 @@ from detaudit.worker.failures import Failed, Unavailable
 from detaudit.worker.feeds import Batch, Feeds
 from detaudit.worker.leaves import Leaf
 from detaudit.worker.torch import settings
+from detaudit.worker.torch.alerts import collect_alerts, explain_alert, read_alert
 from detaudit.worker.torch.blame import blame
 from detaudit.worker.torch.building import Builder, Built
 from detaudit.worker.torch.calling import Call
+from detaudit.worker.torch.compiling import compile_model, has_compiled, is_compiler_error
 from detaudit.worker.torch.install import (
     check_version,
     describe_install,
     find_device,
     list_versions,
 )
-from detaudit.worker.torch.outputs import find_tensors, walk_outputs
-from detaudit.worker.torch.parts import find_modules
-from detaudit.worker.torch.parts import find_tensors as find_weights
+from detaudit.worker.torch.outputs import list_tensors, walk_outputs
+from detaudit.worker.torch.parts import find_modules, find_weights
 from detaudit.worker.torch.weights import digest_weights, join_digests
 
 
@@ -132,7 +133,10 @@ class TorchBackend:
 
     def look_back(self, live: Live, values: Mapping[str, Any]) -> dict[str, Any]:
         """Traits of the model, seen in further calls."""
-        return {}
+        from detaudit.worker.torch.probing import probe
+
+        assert isinstance(live, TorchLive)
+        return {"traits": probe(live, values, self._job["seed"])}
 
 
 class TorchLive:
@@ -162,8 +166,9 @@ class TorchLive:
         self._job = job
         self._device = device
         self._code = code
+        self.asked: list[str] = job["outputs"]
         self._options: Mapping[str, str] = job["target"]["options"]
-        self.built = built
+        self.notes = built.notes
         self.model = built.model
         self.digests = digest_weights(self.model)
         self.weights = join_digests(self.digests)
@@ -172,7 +177,9 @@ class TorchLive:
         if dtype is not None:
             self.digests = digest_weights(self.model)
         self._call = Call(job["call"], device, dtype)
-        self._called = self._compile() if self._options.get("compile") == "1" else self.model
+        self._called = self.model
+        if self._options.get("compile") == "1":
+            self._called = compile_model(self.model)
         self.effective = settings.read_effective(torch, self.model, device, self._options)
         self.placement = dict(Counter(str(t.device) for t in find_weights(self.model).values()))
 
@@ -184,6 +191,14 @@ class TorchLive:
         """What the model returns when it is not compiled."""
         return self._try(self.model, values)
 
+    def find_changes(self) -> list[str]:
+        """What is not in force any more as it was before the runs, one line each."""
+        now = settings.read_effective(self._torch, self.model, self._device, self._options)
+        notes = settings.compare_effective(self.effective, now)
+        if self._called is not self.model and not has_compiled():
+            notes.append("torch.compile found nothing to compile: the model ran as it is")
+        return notes
+
     def leaves(self, outputs: Any, feeds: Feeds | Batch) -> Iterator[Leaf]:
         """Arrays of the audited sample.
 
@@ -194,7 +209,7 @@ class TorchLive:
 
         """
         self._check_placed(outputs)
-        for leaf in walk_outputs(outputs, self._job["outputs"]):
+        for leaf in walk_outputs(outputs, self.asked):
             if isinstance(feeds, Batch):
                 axis = self._job["batch"]["outputs"].get(leaf.path, 0)
                 array = feeds.own_rows(leaf.array, axis)
@@ -207,8 +222,14 @@ class TorchLive:
             return self._run(model, values)
         except Failed:
             raise
-        except Exception as error:
-            raise Failed(blame(error, self._code)) from None
+        except (Exception, SystemExit) as error:
+            if op := read_alert(str(error)):
+                others = collect_alerts(lambda: self._run(self.model, values))
+                raise Failed(explain_alert(op, others)) from None
+            told = blame(error, self._code)
+            if is_compiler_error(error):
+                raise Failed(f"torch.compile failed: {told}") from None
+            raise Failed(told) from None
 
     def _run(self, model: Any, values: Mapping[str, Any]) -> Any:
         args, named = self._call.build(values)
@@ -231,16 +252,11 @@ class TorchLive:
                     f"the model cannot be brought to {where}: {blame(error, self._code)}"
                 ) from None
 
-    def _compile(self) -> Any:
-        # Code that another session has compiled would be guarded against this one's weights.
-        self._torch.compiler.reset()
-        return self._torch.compile(self.model)
-
     def _check_placed(self, outputs: Any) -> None:
         if self._device.type == "cpu":
             return
         found = {t.device for t in find_weights(self.model).values()}
-        found |= {t.device for t in find_tensors(outputs)}
+        found |= {t.device for t in list_tensors(outputs)}
         if found and self._device not in found:
             where = ", ".join(sorted(map(str, found)))
             raise Unavailable(f"the model ran on {where} and not on {self._device}")

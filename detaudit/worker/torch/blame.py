@@ -42,7 +42,8 @@ def first_line(error: BaseException) -> str:
         return "out of memory" if isinstance(error, MemoryError) else ""
     if "TorchScript interpreter" in lines[0]:
         return lines[-1].removeprefix("RuntimeError: ")
-    return lines[0]
+    # Some announce the reason in one line and give it in the next.
+    return " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
 
 
 def _own_place(file: Path, line: int, code: Path) -> str:

@@ -51,7 +51,7 @@ def walk_outputs(value: Any, asked: Collection[str] = ()) -> Iterator[Leaf]:
             raise Misuse(f"the model returns no output '{wanted}'; it returns: {known}")
 
 
-def find_tensors(value: Any) -> Iterator[Any]:
+def list_tensors(value: Any) -> Iterator[Any]:
     """All tensors in what a model returned."""
     import torch
 
@@ -59,7 +59,7 @@ def find_tensors(value: Any) -> Iterator[Any]:
         yield value
     else:
         for _, item in _open(value) or ():
-            yield from find_tensors(item)
+            yield from list_tensors(item)
 
 
 def name_outputs(value: Any) -> list[str]:

@@ -26,7 +26,7 @@ def find_modules(model: Any) -> dict[str, Any]:
     }
 
 
-def find_tensors(model: Any) -> dict[str, Any]:
+def find_weights(model: Any) -> dict[str, Any]:
     """Parameters and buffers behind a callable by name, tied and non-persistent ones included."""
     return {
         ".".join(filter(None, (path, name))): tensor

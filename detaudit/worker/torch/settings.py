@@ -10,9 +10,12 @@ from typing import Any
 from detaudit.seeding import set_seeds
 from detaudit.seeding.determinism import describe_cublas, switch_on
 from detaudit.seeding.flags import read_flags
-from detaudit.worker.torch.parts import find_tensors
+from detaudit.worker.torch.parts import find_weights
 
 _MKLDNN = {"highest": "ieee", "high": "tf32", "medium": "bf16"}
+_TWICE = ("flags", "float32_matmul_precision", "deterministic_algorithms", "warn_only")
+"""Entries that others say as well."""
+
 Options = Mapping[str, str]
 
 
@@ -106,7 +109,7 @@ def read_effective(torch: Any, model: Any, device: Any, options: Options) -> dic
     with autocast(torch, device, options):
         on = torch.is_autocast_enabled(device.type)
         cast = str(torch.get_autocast_dtype(device.type)).removeprefix("torch.") if on else None
-    types = Counter(str(t.dtype).removeprefix("torch.") for t in find_tensors(model).values())
+    types = Counter(str(t.dtype).removeprefix("torch.") for t in find_weights(model).values())
     effective: dict[str, Any] = {
         "threads": torch.get_num_threads(),
         "inter_threads": torch.get_num_interop_threads(),
@@ -128,6 +131,22 @@ def read_effective(torch: Any, model: Any, device: Any, options: Options) -> dic
     if device.type == "cuda":
         effective["cuda"] = _describe_cuda(torch, device)
     return effective
+
+
+def compare_effective(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What the code of a model has changed since, one line each.
+
+    Args:
+        before: what :func:`read_effective` returned
+        after: what it returned later
+
+    """
+    first, now = ({**told, **told["flags"]} for told in (before, after))
+    return [
+        f"{key} was {first[key]} when the model was loaded and is {now[key]} after the runs"
+        for key in first
+        if key not in _TWICE and first[key] != now[key]
+    ]
 
 
 def _name_mode(flags: Mapping[str, Any]) -> str:

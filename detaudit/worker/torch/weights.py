@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from detaudit.worker.torch.parts import find_tensors
+from detaudit.worker.torch.parts import find_weights
 from detaudit.worker.torch.tensors import read_tensor
 
 
@@ -17,10 +17,10 @@ def digest_weights(model: Any) -> dict[str, str]:
     """SHA-256 of every parameter and buffer by its name, over type, shape and bytes.
 
     Args:
-        model: what :func:`detaudit.worker.torch.parts.find_tensors` takes
+        model: what :func:`detaudit.worker.torch.parts.find_weights` takes
 
     """
-    return {name: _digest(tensor) for name, tensor in find_tensors(model).items()}
+    return {name: _digest(tensor) for name, tensor in find_weights(model).items()}
 
 
 def join_digests(digests: Mapping[str, str]) -> str:
