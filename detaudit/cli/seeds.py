@@ -112,8 +112,8 @@ def _collect(command: Command, options: Any) -> Story:
         runs.append(run)
         if interrupted:
             break
-    told = tuple(runs)
-    return Story(command.words, str(Path.cwd()), told, compare_runs(told), interrupted)
+    told, folder = tuple(runs), str(Path.cwd())
+    return Story(command.words, folder, told, compare_runs(told, folder), interrupted)
 
 
 def _deliver(story: Story, options: Any) -> bool:

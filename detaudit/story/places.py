@@ -41,6 +41,16 @@ def name_place(event: Event, folder: str) -> str:
     return place if event.function in ("", "<module>") else f"{place} in {event.function}"
 
 
+def is_import(event: Event) -> bool:
+    """Whether an event happened while a library was imported, and is the library's own affair."""
+    for file, _, function in ((event.file, event.line, event.function), *event.stack):
+        if not _is_library(file):
+            return False
+        if function == "<module>":
+            return True
+    return False
+
+
 def find_caller(event: Event) -> Frame | None:
     """Line of the user's code that led to an event in a library, None if it is in it itself."""
     if not _is_library(event.file):

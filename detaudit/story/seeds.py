@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from detaudit.seeding.events import Event
 
+from .places import is_import
 from .told import Run, Told
 
 _TOGETHER = frozenset({"torch", "cuda", "mps", "xpu"})
@@ -46,11 +47,23 @@ def list_early(run: Run) -> tuple[Told, ...]:
 
 
 def list_unseeded(run: Run) -> tuple[Event, ...]:
-    """Generators that were made without a seed, and seedings from the system's entropy."""
-    events = (one.event for one in run.told)
+    """Generators that were made without a seed, and seedings from the system's entropy.
+
+    Those that a library makes for itself while it is imported are left out.
+    """
     return tuple(
-        event for event in events if event.kind == "unseeded-generator" or is_entropy(event)
+        one.event for one in run.told if has_no_seed(one.event) and not is_import(one.event)
     )
+
+
+def has_no_seed(event: Event) -> bool:
+    """Whether an event leaves a generator without a seed that comes again."""
+    return event.kind == "unseeded-generator" or is_entropy(event)
+
+
+def has_default_seed(event: Event) -> bool:
+    """Whether a generator was made without a seed that begins the same way everywhere."""
+    return event.kind == "unseeded-generator" and event.generator == "torch"
 
 
 def is_unseeded(run: Run) -> bool:

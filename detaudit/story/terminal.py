@@ -11,8 +11,8 @@ from detaudit.render.sheet import Cells, Column, Line
 from detaudit.render.words import count, plural
 from detaudit.version import __version__
 
-from .places import name_place
-from .seeds import is_unseeded
+from .places import is_import, name_place
+from .seeds import has_no_seed, is_unseeded
 from .told import Run, Story, Told
 from .wording import explain, list_blind, name_kind, say_comparison, say_end, say_verdict
 
@@ -115,7 +115,7 @@ def _show_events(story: Story, page: Page) -> Iterator[RenderableType]:
 
 def _make_row(told: Told, folder: str) -> Cells:
     event = told.event
-    warns = told.early or event.kind == "unseeded-generator"
+    warns = told.early or (has_no_seed(event) and not is_import(event))
     return Cells(
         (
             name_kind(told),

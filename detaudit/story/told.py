@@ -85,6 +85,10 @@ class Moment:
     function: str
     state: str
 
+    def is_at_place_of(self, other: Moment) -> bool:
+        """Whether the same line made the same call."""
+        return (self.what, self.file, self.line) == (other.what, other.file, other.line)
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -94,6 +98,7 @@ class Comparison:
         generator: name of the generator
         run: number of the other run, from 2
         same: draws, from the first on, that have the same place and state in both
+        again: draws at the end that are the same in both after they parted
         kind: ``""`` if all are the same, else what differs first: ``state``, ``place``, or
             ``length`` if one of the runs has no further draw
         before: draws of all generators that the first run had made by then
@@ -106,6 +111,7 @@ class Comparison:
     generator: str
     run: int
     same: int
+    again: int = 0
     kind: str = ""
     before: int = 0
     first: Moment | None = None

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from detaudit.render.words import plural
+from detaudit.seeding.events import Event
 
-from .places import find_caller, name_place, shorten
+from .places import find_caller, is_import, name_place, shorten
 from .seeds import (
     find_seed_before,
+    has_default_seed,
+    has_no_seed,
     is_entropy,
     is_ever_seeded,
-    is_seeding,
     list_early,
     list_unseeded,
 )
@@ -24,12 +26,7 @@ def say_verdict(story: Story) -> tuple[str, ...]:
     run = story.runs[0]
     sentences = [*_say_seeded(run, story.folder), *_say_reseeded(run, story.folder)]
     sentences += _say_repeated(story)
-    for number, one in enumerate(story.runs, 1):
-        end = say_end(one.end)
-        if end:
-            which = f"Run {number}" if len(story.runs) > 1 else "The script"
-            sentences.append(f"{which} {end}: this is what was seen until then.")
-    return tuple(sentences)
+    return (*sentences, *_say_ends(story))
 
 
 def say_end(end: End) -> str:
@@ -74,25 +71,21 @@ def say_comparison(comparison: Comparison, folder: str) -> tuple[str, ...]:
     """How far the draws of a generator are the same in two runs, and how they part."""
     name, number = comparison.generator, comparison.run
     if not comparison.kind:
-        return (f"{name}: {plural(comparison.same, 'draw')}, all the same in run {number}",)
+        return (f"{name}: {plural(comparison.same, 'draw')}, the same in runs 1 and {number}",)
     first, other = (_name_moment(m, folder) for m in (comparison.first, comparison.other))
-    head = f"{name}: run {number} parts from run 1 at draw {comparison.same + 1:,}"
-    if comparison.kind == "state":
-        lines = [f"{head}, {first}: the same call, but the generator is in another state"]
-    elif comparison.kind == "place":
-        assert comparison.first is not None
-        assert comparison.other is not None
-        alike = comparison.first.state == comparison.other.state
-        states = "the same state" if alike else "another state"
-        lines = [
-            f"{head}: run 1 draws at {first}, run {number} at {other}; "
-            f"the generator is in {states} there"
-        ]
-    else:
+    head = f"Runs 1 and {number} part at draw {comparison.same + 1:,} of {name}"
+    if comparison.first is None or comparison.other is None:
         here, there = (1, number) if comparison.first is not None else (number, 1)
-        place = first or other
-        lines = [f"{head}: run {here} goes on at {place}, run {there} draws no more"]
-    return (*lines, *comparison.because)
+        told = f"run {here} goes on at {first or other}, run {there} draws no more"
+    elif comparison.kind == "state":
+        told = f"the same call at {first}, but the generator is in another state"
+    else:
+        alike = comparison.first.state == comparison.other.state
+        state = "the same state" if alike else "another state"
+        told = f"run 1 draws at {first}, run {number} at {other}, from {state}"
+    again = comparison.again
+    after = (f"the last {plural(again, 'draw')} are the same again",) if again else ()
+    return (f"{head}: {told}", *comparison.because, *after)
 
 
 def list_blind(run: Run) -> tuple[str, ...]:
@@ -104,7 +97,9 @@ def list_blind(run: Run) -> tuple[str, ...]:
             f"the script started other processes ({how}); what they draw is out of reach here"
         )
     if any(one.event.kind == "unseeded-generator" for one in run.told):
-        blind.append("what generators of their own draw is not counted, only how they are made")
+        blind.append(
+            "generators that are not global: it is seen how they are made, not their draws"
+        )
     return tuple(blind)
 
 
@@ -118,10 +113,15 @@ def _say_seeded(run: Run, folder: str) -> Iterator[str]:
             yield f"{draws} from {name} came before its first seed, {first}."
         else:
             yield f"{name} was never seeded: {draws}, {first}."
-    if unseeded:
-        first = f"{unseeded[0].what} at {name_place(unseeded[0], folder) or 'an unseen line'}"
-        many = f"{plural(len(unseeded), 'place')}, the first" if len(unseeded) > 1 else "one place"
-        yield f"What starts without a seed differs in every run: {many} is {first}."
+    default = [event for event in unseeded if has_default_seed(event)]
+    entropy = [event for event in unseeded if not has_default_seed(event)]
+    if entropy:
+        yield f"{_name_first(entropy, folder)} no seed: what follows differs from run to run."
+    if default:
+        yield (
+            f"{_name_first(default, folder)} torch's default seed: every such generator draws the "
+            "same numbers."
+        )
     if not early and not unseeded:
         drawn = any(one.event.kind == "draw" for one in run.told)
         whole = " in this process" if run.processes else ""
@@ -134,11 +134,21 @@ def _say_seeded(run: Run, folder: str) -> Iterator[str]:
 
 def _say_reseeded(run: Run, folder: str) -> Iterator[str]:
     reseeds = [one for one in run.told if one.event.kind == "reseed"]
-    if reseeds:
-        times = sum(one.event.count for one in reseeds)
-        often = "once" if times == 1 else f"{times:,} times"
-        first = f"{', first' if times > 1 else ''} at {name_place(reseeds[0].event, folder)}"
-        yield f"A generator was seeded again {often}{first} ({reseeds[0].event.what})."
+    for name in dict.fromkeys(one.event.generator for one in reseeds):
+        found = [one for one in reseeds if one.event.generator == name]
+        times = sum(one.event.count for one in found)
+        often = "" if times == 1 else f"{times:,} times, first "
+        first = f"at {name_place(found[0].event, folder) or 'a line that was not seen'}"
+        yield f"{name} was seeded again {often}{first} ({found[0].event.what})."
+
+
+def _say_ends(story: Story) -> Iterator[str]:
+    ends = {number: say_end(run.end) for number, run in enumerate(story.runs, 1)}
+    until = "this is what was seen until then"
+    if len(set(ends.values())) > 1:
+        yield from (f"Run {number} {end}: {until}." for number, end in ends.items() if end)
+    elif ends[1]:
+        yield f"{'Each run' if len(ends) > 1 else 'The script'} {ends[1]}: {until}."
 
 
 def _say_repeated(story: Story) -> Iterator[str]:
@@ -148,7 +158,7 @@ def _say_repeated(story: Story) -> Iterator[str]:
     if parted is not None:
         head, *because = say_comparison(parted, story.folder)
         reason = f" ({because[0]})" if because else ""
-        yield f"The runs part: {head}{reason}."
+        yield f"{head}{reason}."
         return
     first = {one.generator: one.same for one in story.comparisons if one.run == 2}
     total = f"{plural(sum(first.values()), 'draw')}"
@@ -176,6 +186,10 @@ def _explain(run: Run, told: Told, folder: str) -> Iterator[str]:
             yield "the seed of before: the numbers that followed it follow again"
         elif before is not None:
             yield f"the seed was {before} before"
+    if has_no_seed(event) and is_import(event):
+        yield "by a library for itself, while it is imported"
+    if has_default_seed(event):
+        yield "it draws the same numbers as every such generator"
     caller = find_caller(event)
     if caller is not None:
         file, line, function = caller
@@ -183,6 +197,13 @@ def _explain(run: Run, told: Told, folder: str) -> Iterator[str]:
         yield f"led to by {shorten(file, folder)}:{line}{inside}"
     if event.thread != "MainThread":
         yield f"in thread {event.thread}"
+
+
+def _name_first(events: Sequence[Event], folder: str) -> str:
+    """First of the events that have something, the others counted."""
+    first = f"{events[0].what} at {name_place(events[0], folder) or 'a line that was not seen'}"
+    rest = len(events) - 1
+    return f"{first} and {plural(rest, 'more place')} have" if rest else f"{first} has"
 
 
 def _name_call(told: Told, folder: str) -> str:

@@ -38,14 +38,12 @@ def main(log_path: str, mode: str, command: Sequence[str]) -> None:
     except ImportError as error:
         log.tell(refused=f"{sys.executable} cannot watch a script: {error}", wrong=False)
         sys.exit(3)
-    # The first that is registered is the last that is called: the script's own come before it.
-    atexit.register(_conclude, log, start_watch(log))
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_parent=lambda: log.tell(process="fork"))
-    log.tell(
-        versions={"python": platform.python_version(), "numpy": np.__version__},
-        hash_fixed=_is_hash_fixed(),
-    )
+    versions = {"python": platform.python_version(), "numpy": np.__version__}
+    log.tell(versions=versions, hash_fixed=_is_hash_fixed())
+    # The first that is registered is the last that is called: the script's own come before it.
+    atexit.register(_conclude, log, start_watch(log), versions)
     run = run_module if mode == "module" else run_script
     try:
         run(command[0], command[1:])
@@ -59,7 +57,10 @@ def main(log_path: str, mode: str, command: Sequence[str]) -> None:
         raise
 
 
-def _conclude(log: Log, finish: Callable[[], None]) -> None:
+def _conclude(log: Log, finish: Callable[[], None], versions: dict[str, str]) -> None:
+    torch = getattr(sys.modules.get("torch"), "__version__", None)
+    if torch is not None:
+        log.tell(versions={**versions, "torch": str(torch)})
     for module, how in _STARTED.items():
         if module in sys.modules:
             log.tell(process=how)
