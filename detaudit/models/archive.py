@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import re
 import shutil
 import stat
+import struct
 import tempfile
 import unicodedata
 import zipfile
@@ -37,7 +39,16 @@ _LIMITS = Limits()
 _BLOCK = 1 << 20
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError)
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    ValueError,
+    OverflowError,
+    RuntimeError,
+)
 """What the standard library raises on an archive that is broken or not to its liking."""
 
 _DEPTH = 64
@@ -79,7 +90,7 @@ def unpack(path: Path, work: Path, limits: Limits = _LIMITS) -> Path:
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: the archive is damaged or was cut off: {error}") from None
     except OSError as error:
         reason = error.strerror or str(error)
@@ -103,8 +114,29 @@ def list_names(path: Path) -> tuple[str, ...]:
     try:
         with zipfile.ZipFile(path) as archive:
             return tuple(archive.namelist())
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: the archive is damaged or was cut off: {error}") from None
+
+
+def check_growth(members: list[zipfile.ZipInfo], path: Path, limits: Limits = _LIMITS) -> None:
+    """Refuse an archive that grows too much, as bombs do.
+
+    Args:
+        members: what it holds
+        path: the archive
+        limits: what it may grow to
+
+    Raises:
+        ModelError: if it is refused
+
+    """
+    total = sum(member.file_size for member in members)
+    if total > limits.total:
+        raise ModelError(f"{path}: refused, unpacks to {total} bytes; {limits.total} are the limit")
+    if total > max(limits.small, limits.ratio * path.stat().st_size):
+        raise ModelError(
+            f"{path}: refused, unpacks to {total} bytes, more than {limits.ratio} times its size"
+        )
 
 
 def _checked(archive: zipfile.ZipFile, path: Path, limits: Limits) -> list[_Member]:
@@ -114,13 +146,7 @@ def _checked(archive: zipfile.ZipFile, path: Path, limits: Limits) -> list[_Memb
         raise ModelError(
             f"{path}: refused, holds {len(members)} members; {limits.members} are the limit"
         )
-    total = sum(member.file_size for member in members)
-    if total > limits.total:
-        raise ModelError(f"{path}: refused, unpacks to {total} bytes; {limits.total} are the limit")
-    if total > max(limits.small, limits.ratio * path.stat().st_size):
-        raise ModelError(
-            f"{path}: refused, unpacks to {total} bytes, more than {limits.ratio} times its size"
-        )
+    check_growth(members, path, limits)
     names = [_check_member(member, path) for member in members]
     _check_unique(names, members, path)
     return [

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal
 
-from detaudit.errors import ModelError
+from detaudit.errors import ModelError, UsageError
 
-SUPPORTED = "detaudit opens ONNX files, audonnx folders and zip archives of either"
+SUPPORTED = (
+    "detaudit opens ONNX files, audonnx folders, zip archives of either, and of torch exported "
+    "programs (.pt2), TorchScript files and code, such as net.py:make"
+)
 
 _HEAD = 512
 """Bytes that are looked at; a tar archive names itself at 257."""
@@ -21,18 +25,17 @@ _OTHER_KINDS: tuple[tuple[int, bytes, str], ...] = (
     (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (0, b"Rar!", "a rar archive"),
     (257, b"ustar", "a tar archive"),
-    (0, b"\x80\x02", "a pickle, such as an old torch checkpoint"),
-    (0, b"\x80\x04", "a pickle"),
-    (0, b"\x80\x05", "a pickle"),
+    (0, b"PYTORCH1", "a TorchScript file of torch 1.0, which no later torch reads; export it anew"),
     (0, b"\x89HDF", "an HDF5 file"),
     (0, b"\x93NUMPY", "a NumPy array"),
     (4, b"ORTM", "a model in ORT format, which tools cannot read; give the ONNX file"),
     (4, b"TFL3", "a TensorFlow Lite model"),
     (0, b"RIFF", "a sound or picture file"),
-    (8, b'{"', "a safetensors file, which holds weights without a network"),
 )
 
-Kind = Literal["onnx", "zip", "yaml"]
+_PICKLES = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
+
+Kind = Literal["onnx", "zip", "yaml", "pickle", "safetensors"]
 
 
 def one_line(text: object) -> str:
@@ -46,6 +49,30 @@ def one_line(text: object) -> str:
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in str(text))
 
 
+def find_existing(path: str | os.PathLike[str]) -> Path:
+    """Check that there is something at a path.
+
+    Args:
+        path: what the user names
+
+    Returns:
+        the same as a path
+
+    Raises:
+        UsageError: if there is nothing
+
+    """
+    found = Path(path)
+    try:
+        if str(path) and found.exists():
+            return found
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be reached: {error.strerror}") from None
+    if found.is_symlink():
+        raise UsageError(f"{path}: is a link to a file that does not exist")
+    raise UsageError(f"{path}: no such file or folder")
+
+
 def recognise(path: Path) -> Kind:
     """Tell what kind of model file this is.
 
@@ -53,8 +80,9 @@ def recognise(path: Path) -> Kind:
         path: existing file
 
     Returns:
-        ``"zip"``, ``"yaml"`` for the description in an audonnx folder, or ``"onnx"`` for what may
-        be ONNX, which has no signature and is known only once it is parsed
+        ``"zip"``, ``"pickle"``, ``"safetensors"``, ``"yaml"`` for the description in an audonnx
+        folder, or ``"onnx"`` for what may be ONNX, which has no signature and is known only once
+        it is parsed
 
     Raises:
         ModelError: if it cannot be read, is empty, or is of a kind that is not supported
@@ -73,9 +101,13 @@ def recognise(path: Path) -> Kind:
         return "zip"
     if head.startswith(b"$audonnx"):
         return "yaml"
+    if head.startswith(_PICKLES):
+        return "pickle"
     for start, signature, kind in _OTHER_KINDS:
         if head.startswith(signature, start):
             raise ModelError(f"{path}: is {kind}; {SUPPORTED}")
+    if head.startswith(b'{"', 8):
+        return "safetensors"
     if head.lstrip()[:1] in (b"<", b"{", b"#"):
         raise ModelError(f"{path}: is a text file, not a model; {SUPPORTED}")
     return "onnx"

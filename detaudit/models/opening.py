@@ -13,7 +13,7 @@ from detaudit.errors import ModelError, UsageError
 from detaudit.models import describe, external
 from detaudit.models.archive import list_names, unpack
 from detaudit.models.audonnx import THREADS, Package, read_package
-from detaudit.models.content import SUPPORTED, one_line, recognise
+from detaudit.models.content import find_existing, one_line, recognise
 from detaudit.models.folder import Place, find_model
 from detaudit.models.graph_file import read_graph
 from detaudit.models.labels import Given, assign_labels, read_labels
@@ -21,6 +21,7 @@ from detaudit.models.model import Labels, Model, TensorInfo
 from detaudit.models.random_ops import find_random_ops
 from detaudit.models.ranges import find_ranges
 from detaudit.models.scores import find_score_outputs, find_squashed_outputs
+from detaudit.models.torch_files import is_torch_archive
 from detaudit.models.widen import save_beside, widen
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def open_model(
             trust that it is not given, or could not run in any installed runtime
 
     """
-    path = _existing(path)
+    path = find_existing(path)
     place = _locate(path, work)
     shown = str(path) if place.graph == path else f"{path}: {place.graph.name}"
     package = read_package(place.root, str(path)) if place.root else None
@@ -85,19 +86,6 @@ def open_model(
     return _runnable(model, proto, parts, work)
 
 
-def _existing(path: str | os.PathLike[str]) -> Path:
-    """Check that there is something at a path."""
-    found = Path(path)
-    try:
-        if str(path) and found.exists():
-            return found
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be reached: {error.strerror}") from None
-    if found.is_symlink():
-        raise UsageError(f"{path}: is a link to a file that does not exist")
-    raise UsageError(f"{path}: no such file or folder")
-
-
 def _locate(path: Path, work: Path) -> Place:
     """Find where the model lies, unpacking it if need be."""
     if path.is_dir():
@@ -109,8 +97,8 @@ def _locate(path: Path, work: Path) -> Place:
         return Place(path.parent, path.parent / "model.onnx")
     if kind == "onnx":
         return Place(None, path)
-    if any(Path(name).name == "data.pkl" for name in list_names(path)):
-        raise ModelError(f"{path}: is a torch checkpoint; {SUPPORTED}")
+    if kind != "zip" or is_torch_archive(list_names(path)):
+        raise ModelError(f"{path}: is a file of torch and no ONNX or audonnx model")
     return replace(find_model(unpack(path, work), path), unpacked=True)
 
 

@@ -197,7 +197,7 @@ def test_a_torch_checkpoint(work: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("weights/data.pkl", b"\x80\x02")
         archive.writestr("weights/version", b"3")
-    refuse(path, work, "is a torch checkpoint", "ONNX files")
+    refuse(path, work, "is a file of torch and no ONNX or audonnx model")
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_a_torch_checkpoint(work: Path, tmp_path: Path) -> None:
         (b"\x1c\x00\x00\x00TFL3" + bytes(20), "TensorFlow Lite"),
         (b"\x89HDF\r\n\x1a\n", "HDF5"),
         (b"\x93NUMPY\x01\x00", "NumPy array"),
-        (b"\x40\x00\x00\x00\x00\x00\x00\x00" + b'{"a":{"dtype":"F32"}}', "safetensors"),
+        (b"\x40\x00\x00\x00\x00\x00\x00\x00" + b'{"a":{"dtype":"F32"}}', "file of torch"),
         (b"RIFF\x00\x00\x00\x00WAVE", "sound"),
         (b"7z\xbc\xaf\x27\x1c", "7z archive"),
         (b"$other.Class==1.0:\n  path: x\n", "is no ONNX file"),
