@@ -13,7 +13,7 @@ from typing import Any
 from ..events import Kind
 from ..flags import read_flags
 from ..known import add_known, list_known
-from .place import Place, is_own, locate
+from .place import Place, is_housekeeping, locate
 from .record import Watch
 from .states import WORDS, Twister, compare, read_twisters
 
@@ -30,9 +30,9 @@ class Call:
     frame: FrameType
 
     @property
-    def is_own(self) -> bool:
-        """Whether this package makes it."""
-        return is_own(self.frame)
+    def is_housekeeping(self) -> bool:
+        """Whether nobody needs to hear of it."""
+        return is_housekeeping(self.frame)
 
     def locate(self) -> Place:
         """Where it is made."""
@@ -127,6 +127,11 @@ class Desk:
             watch.add_draw(generator, what, place, state, known=known)
         if not known:
             self.refresh()
+
+    def wants_draws(self, generator: str) -> bool:
+        """Whether a watch would record another draw from a generator."""
+        known = generator in list_known()
+        return any(one.wants_draws(generator, known=known) for one in self.watches)
 
     def settle(self, place: Place | None) -> None:
         """Take generators and flags as they are, and remember the line that left them so."""

@@ -72,7 +72,10 @@ def observe_draw(call: Call, kinds: tuple[str, ...]) -> Conclude | None:
         kinds: Generators that it can move.
 
     """
-    if call.is_own:
+    if call.is_housekeeping:
+        return None
+    if not desk.wants_draws(kinds[0]):
+        desk.refresh()
         return None
     _report_unseeded(call)
     before = read_digests(kinds)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 
+from .compilers import forget, introduce
 from .patch import Spot, Target, find_spots, replace_leftovers
 
 
@@ -17,7 +19,11 @@ class Installation:
 
     def add(self, targets: Iterable[Target]) -> None:
         """Wrap functions wherever modules hold them."""
-        targets = list(targets)
+        # Several modules may offer the same function.
+        targets = list({(id(one.original), one.owner, one.name): one for one in targets}.values())
+        torch = sys.modules.get("torch")
+        if torch is not None and hasattr(torch, "jit"):
+            introduce(torch, targets)
         self._targets += targets
         for spot in find_spots(targets):
             self._spots.setdefault(spot.target.group, []).append(spot)
@@ -46,7 +52,10 @@ class Installation:
             str(spot)
             for group, spots in self._spots.items()
             for spot in spots
-            if not spot.undo() and group not in self._out
+            if not spot.undo() and not spot.free()
         ]
         replace_leftovers(self._targets)
+        torch = sys.modules.get("torch")
+        if torch is not None and hasattr(torch, "jit"):
+            forget(torch, self._targets)
         return kept

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..known import DEVICES_TOO, add_known, list_known
+from ..known import DEVICES_TOO, add_known
 from .arrival import Arrival
 from .desk import desk
 from .dispatch import Listener
@@ -41,8 +41,8 @@ def watch(*, draws: bool = False) -> Iterator[Watch]:
         >>> with watch() as seen:
         ...     random.seed(3)
         ...     random.seed(3)
-        >>> [(event.kind, event.what, event.line) for event in seen.events]
-        [('seed', 'random.seed(3)', 2), ('reseed', 'random.seed(3)', 3)]
+        >>> [(event.what, event.line) for event in seen.events]
+        [('random.seed(3)', 2), ('random.seed(3)', 3)]
 
     """
     seen = Watch(draws=draws)
@@ -121,13 +121,8 @@ class _Post:
         return [*list_torch_seeds(torch), *list_torch_draws(torch), *list_torch_flags(torch)]
 
     def _refresh(self) -> None:
-        known = list_known()
         for group in GROUPS:
-            generator = group.rpartition("/")[2]
-            wanted = any(
-                one.wants_draws(generator, known=generator in known) for one in desk.watches
-            )
-            self._installation.switch(group, on=wanted)
+            self._installation.switch(group, on=desk.wants_draws(group.rpartition("/")[2]))
         self._listen(any(one.draws for one in desk.watches))
 
     def _listen(self, wanted: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -52,6 +53,23 @@ class Spot:
         else:
             _assign(self.owner, self.name, self.target.original)
         return True
+
+    def free(self) -> bool:
+        """Put the original in the place of the wrapper inside of what somebody put over it.
+
+        Returns:
+            Whether torch did so itself, as its compiler does with ``torch.manual_seed``.
+
+        """
+        found: Any = vars(self.owner).get(self.name)
+        for cell in getattr(found, "__closure__", None) or ():
+            with suppress(ValueError):  # the cell is empty
+                if cell.cell_contents is self.target.wrapper:
+                    cell.cell_contents = self.target.original
+        if getattr(found, "__wrapped__", None) is self.target.wrapper:
+            found.__wrapped__ = self.target.original
+        module = getattr(found, "__globals__", {}).get("__name__", "")
+        return bool(f"{module}.".startswith("torch."))
 
     def _holds_original(self) -> bool:
         if self.inherited:

@@ -14,6 +14,7 @@ from .. import seeds
 from ..known import DEVICES_TOO
 from .desk import Call, desk
 from .patch import Target
+from .states import read_digests
 from .wrap import Conclude, Observe, wrap
 
 _GROUP = "seeds"
@@ -39,9 +40,10 @@ def list_python_seeds() -> list[Target]:
 def list_torch_seeds(torch: ModuleType) -> list[Target]:
     """Seeding functions of torch and of its devices."""
     targets = [
-        _make_target(torch, "manual_seed", "torch.manual_seed", "torch", 0),
-        _make_target(torch, "seed", "torch.seed", "torch", None),
-        _make_target(torch, "set_rng_state", "torch.set_rng_state", "torch", None),
+        _make_target(module, name, f"torch.{name}", "torch", index)
+        # The functions of both are the same, until torch's compiler wraps one of them.
+        for module in (torch, torch.random)
+        for name, index in (("manual_seed", 0), ("seed", None), ("set_rng_state", None))
     ]
     for kind in ("cuda", "mps", "xpu"):
         devices = getattr(torch, kind, None)
@@ -69,22 +71,23 @@ def _observe(generator: str, index: int | None) -> Observe:
         desk.sweep(_BLOCKS)
         place = call.locate()
         # Random objects cannot be told apart once they were used up, so they are read before.
-        seed = None if index is None else _read_seed(call.get(index, _name(call.label)))
+        name = call.label.rpartition(".")[2]
+        keyword = "a" if call.label == "random.seed" else "seed"
+        seed = None if index is None else _read_seed(call.get(index, keyword))
         what = f"{call.label}({_write_arguments(call, seed)})"
 
+        # Compilers put states back again and again, also where nothing has moved them.
+        before = read_digests((generator,)) if "set_" in name or "setstate" in name else None
+
         def conclude(_: object) -> None:
-            if not call.is_own:
+            if not call.is_housekeeping and read_digests((generator,)) != before:
                 desk.report_seed(generator, _list_reached(generator), what, seed, place)
+                desk.refresh()
             desk.settle(place)
-            desk.refresh()
 
         return conclude
 
     return observe
-
-
-def _name(label: str) -> str:
-    return "a" if label == "random.seed" else "seed"
 
 
 def _write_arguments(call: Call, seed: int | str | None) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import random
 import sys
 from array import array
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -38,7 +39,8 @@ def read_twisters() -> dict[str, Twister]:
     torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "get_rng_state"):  # its import has come so far
         # Seed, numbers left in the block, a flag, the next number, then the block; 64 bits a word.
-        raw = torch.get_rng_state().numpy().tobytes()
+        with _below_modes(torch):
+            raw = torch.get_rng_state().numpy().tobytes()
         left = int.from_bytes(raw[8:12], sys.byteorder)
         key = np.frombuffer(raw, np.uint64, WORDS, 24).astype(np.uint32)
         found["torch"] = Twister(key, WORDS + 1 - left)
@@ -77,12 +79,22 @@ def read_digests(kinds: tuple[str, ...]) -> dict[str, str]:
         Eight hexadecimal digits per generator that there is; devices of one kind share theirs.
 
     """
-    torch = sys.modules.get("torch")
-    return {
-        one.name: hashlib.blake2b(b"".join(map(_to_bytes, one.read())), digest_size=4).hexdigest()
-        for one in find_generators(torch if "torch" in kinds else None)
-        if one.name in kinds
-    }
+    torch = sys.modules.get("torch") if set(kinds) & set(TORCH_KINDS) else None
+    with _below_modes(torch):
+        return {
+            one.name: _digest(b"".join(map(_to_bytes, one.read())))
+            for one in find_generators(torch)
+            if one.name in kinds
+        }
+
+
+def _below_modes(torch: Any) -> AbstractContextManager[Any]:
+    """Context that reads true states even where tensors are faked or operators are listened to."""
+    return nullcontext() if torch is None else torch._C._DisableTorchDispatch()
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=4).hexdigest()
 
 
 def _to_bytes(state: Any) -> bytes:

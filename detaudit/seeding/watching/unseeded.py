@@ -39,13 +39,13 @@ def list_makers() -> list[Target]:
 
 
 def _observe_rng(call: Call) -> Conclude | None:
-    if call.get(0, "seed") is not None or call.is_own:
+    if call.get(0, "seed") is not None or call.is_housekeeping:
         return None
     return _conclude(call, "numpy", "numpy.random.default_rng()")
 
 
 def _observe_entropy(call: Call) -> Conclude | None:
-    if call.is_own:
+    if call.is_housekeeping:
         return None
     return _conclude(call, "numpy", _name_maker(call.locate()))
 
@@ -54,7 +54,7 @@ def _observe_random(call: Call) -> Conclude | None:
     own = call.args[0] if call.args else None
     if call.get(1, "x") is not None or isinstance(own, random.SystemRandom):
         return None
-    if call.is_own or _names_files(call.frame):
+    if call.is_housekeeping or _names_files(call.frame):
         return None
     return _conclude(call, "python", f"{_name_class(own)}()")
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from .compilers import is_tracing
 from .desk import Call, desk
 
 Conclude = Callable[[Any], None]
@@ -36,19 +37,14 @@ def wrap(original: Any, label: str, observe: Observe, *, module: str | None = No
     if module is not None:
         # Pickle finds functions by these names; those of bound methods lead elsewhere.
         wrapper.__module__, wrapper.__qualname__ = module, original.__name__
-    # Compilers are to see the function itself.
-    vars(wrapper).update(
-        {
-            "_torchdynamo_inline": original,
-            "__script_if_tracing_wrapper": True,
-            "__original_fn": original,
-        }
-    )
+    vars(wrapper)["_torchdynamo_inline"] = original  # what torch.compile is to see instead
     return wrapper
 
 
 def make(original: Any, call: Call, observe: Observe) -> Any:
     """Make a call and report it."""
+    if is_tracing():
+        return original(*call.args, **call.kwargs)
     with desk.attend():
         with desk.lock:
             conclude = observe(call)
