@@ -22,13 +22,15 @@ _NODES = (
     *(ast.boolop, ast.operator, ast.unaryop, ast.cmpop, ast.Constant, ast.Name, ast.Call),
     *(ast.keyword, ast.Subscript, ast.Tuple, ast.List, ast.Attribute),
 )
+_METHODS = r"size|stride|dim|numel|storage_offset|trunc|ceil|floor|sqrt|log2?|exp|pow|_?sym_\w+"
 _CALLS = re.compile(
     r"Symbol|Integer|Float|Rational|Eq|Ne|Lt|Le|Gt|Ge|And|Or|Not|Xor|Max|Min|Abs|Pow|Mul|Add"
     r"|floor|ceiling|Piecewise|ITE|(?:Python)?Mod|\w*Div|ModularIndexing|Where|Pow\w+|Float\w+"
     r"|Trunc\w+|Round\w+|ToFloat|FloorToInt|CeilToInt|Identity|LShift|RShift|Bitwise\w+|Opaque\w+"
-    r"|size|stride|dim|numel|storage_offset|max|min|abs|int|float|len|isinstance"
+    r"|(?:Strict)?(?:Greater|Less)Than|Equality|Unequality|ExprCondPair|Tuple|Infinity|oo"
+    rf"|{_METHODS}|max|min|abs|int|float|bool|len|isinstance"
 )
-_ATTRIBUTES = re.compile(r"size|stride|dim|numel|storage_offset|shape|dtype|device")
+_ATTRIBUTES = re.compile(rf"{_METHODS}|shape|dtype|device")
 
 
 def check_program(file: Path) -> None:
@@ -44,21 +46,24 @@ def check_program(file: Path) -> None:
         Failed: naming what could run code
 
     """
+    with zipfile.ZipFile(file) as archive:
+        # All entries, since of two with the same name torch may take the other one.
+        for entry in archive.infolist():
+            path = PurePosixPath(entry.filename)
+            if path.suffix.lower() in _COMPILED:
+                raise _unsafe(file, f"the compiled part {path.name}")
+            if path.suffix.lower() == ".json":
+                found = next(_find_code(_read_json(file, archive, entry)), None)
+                if found:
+                    raise _unsafe(file, found)
+
+
+def _read_json(file: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
     try:
-        with zipfile.ZipFile(file) as archive:
-            for name in archive.namelist():
-                path = PurePosixPath(name)
-                if path.suffix in _COMPILED:
-                    raise _unsafe(file, f"the compiled part {path.name}")
-                if path.suffix == ".json":
-                    found = next(_find_code(json.loads(archive.read(name))), None)
-                    if found:
-                        raise _unsafe(file, found)
-    except Failed:
-        raise
+        return json.loads(archive.read(entry))
     except Exception:
-        # Torch's own loader says better what is wrong with it.
-        return
+        name = PurePosixPath(entry.filename).name
+        raise Failed(f"{file.name} is damaged: its part {name} is not what was written") from None
 
 
 def _unsafe(file: Path, what: str) -> Failed:
