@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from detaudit.capture.fold import Folding
+from detaudit.models.backend import Backend
 from detaudit.models.model import Model, TensorInfo
+from detaudit.plain import to_plain
 from detaudit.record import InputFacts, Record, TargetRecord
 from detaudit.spec import AuditSpec, InputSpec, JudgeSpec
 from detaudit.target import parse_target
+from detaudit.traits import Traits
 from detaudit.worker.leaves import leaves
 
 Call = Callable[[int, int, int, int], Mapping[str, Any]]
@@ -32,6 +35,44 @@ class Plan:
     samples: int = 1
 
 
+@dataclass(frozen=True)
+class Facts:
+    """What a target tells beside its outputs.
+
+    Attributes:
+        weights: digest of the weights by process and session, None where there is none
+        traits: what torch tells of the model
+        declared: type before it was widened, by path of the output
+        effective: options in force
+        placement: nodes per provider, or weights per device
+        versions: of libraries
+        model: the model that ran where it is not the audited one
+
+    """
+
+    weights: Callable[[int, int], str] | None = None
+    traits: Traits = field(default_factory=Traits)
+    declared: Mapping[str, str] = field(default_factory=dict)
+    effective: Mapping[str, Any] = field(default_factory=lambda: {"threads": 1})
+    placement: Mapping[str, int] = field(default_factory=lambda: {"CPUExecutionProvider": 3})
+    versions: Mapping[str, str] = field(default_factory=lambda: {"onnxruntime": "1.2.3"})
+    model: Model | None = None
+
+
+_PLAIN = Facts()
+
+
+def torch_facts(weights: str | Callable[[int, int], str] = "aa", **changes: Any) -> Facts:
+    """What a target tells that torch runs, with one set of weights where a digest is given."""
+    told: dict[str, Any] = {
+        "weights": (lambda *_: weights) if isinstance(weights, str) else weights,
+        "effective": {"threads": 1, "cpu_capability": "AVX512"},
+        "placement": {"cpu": 3},
+        "versions": {"torch": "2.13.0"},
+    }
+    return Facts(**{**told, **changes})
+
+
 def always(value: Any, output: str = "y") -> Call:
     """Every call returns the same."""
     return lambda *_: {output: value}
@@ -46,13 +87,14 @@ def floats(*values: float) -> np.ndarray:
     return np.array(values, np.float32)
 
 
-def tell(call: Call, plan: Plan, *, thrifty: bool = True) -> Iterator[Told]:
+def tell(call: Call, plan: Plan, *, thrifty: bool = True, facts: Facts = _PLAIN) -> Iterator[Told]:
     """Messages of all processes of a target.
 
     Args:
         call: what the model gives
         plan: how often
         thrifty: whether an array travels only once per new digest, as it does from a worker
+        facts: what it tells beside its outputs
 
     """
     for process in range(plan.processes):
@@ -61,7 +103,7 @@ def tell(call: Call, plan: Plan, *, thrifty: bool = True) -> Iterator[Told]:
             {
                 "event": "hello",
                 "pid": 1000 + process,
-                "versions": {"onnxruntime": "1.2.3"},
+                "versions": facts.versions,
                 "runtime": {"providers": ["CPUExecutionProvider"]},
                 "hardware": "Abacus 9000",
                 "seeding": {"seed": 1},
@@ -76,8 +118,9 @@ def tell(call: Call, plan: Plan, *, thrifty: bool = True) -> Iterator[Told]:
                     "event": "session",
                     "session": session,
                     "seconds": 0.5 + session,
-                    "effective": {"threads": 1},
-                    "placement": {"CPUExecutionProvider": 3},
+                    "effective": facts.effective,
+                    "placement": facts.placement,
+                    "weights": facts.weights(process, session) if facts.weights else None,
                 },
                 [],
             )
@@ -99,6 +142,7 @@ def tell(call: Call, plan: Plan, *, thrifty: bool = True) -> Iterator[Told]:
                                     "path": leaf.path,
                                     "digest": known[2],
                                     "keys": list(leaf.keys),
+                                    "declared": facts.declared.get(leaf.path, ""),
                                     "payload": payload,
                                 }
                             )
@@ -114,7 +158,10 @@ def tell(call: Call, plan: Plan, *, thrifty: bool = True) -> Iterator[Told]:
                         },
                         arrays,
                     )
-        yield process, {"event": "done", "state": {"numpy": f"state {process}"}}, []
+        done: dict[str, Any] = {"event": "done", "state": {"numpy": f"state {process}"}}
+        if process == 0 and facts.traits != Traits():
+            done["traits"] = to_plain(facts.traits)
+        yield process, done, []
 
 
 def fold(
@@ -124,17 +171,20 @@ def fold(
     *,
     number: int = 0,
     target: str = "cpu",
+    backend: Backend = "ort",
     thrifty: bool = True,
+    facts: Facts = _PLAIN,
 ) -> TargetRecord:
-    folding = Folding(number, parse_target(target), arrays)
-    for told in tell(call, plan, thrifty=thrifty):
+    folding = Folding(number, parse_target(target, backend), arrays)
+    for told in tell(call, plan, thrifty=thrifty, facts=facts):
         folding.add(*told)
-    return folding.end("ok")
+    return replace(folding.end("ok"), model=facts.model)
 
 
 def make_model(*outputs: str, **facts: Any) -> Model:
-    path = Path("hand.onnx")
+    path = Path(facts.pop("path", "hand.onnx"))
     known: dict[str, Any] = {
+        "format": "onnx",
         "sha256": "ab" * 32,
         "size": 12,
         "inputs": (TensorInfo("x", "float32", ("n", 3)),),
@@ -142,7 +192,6 @@ def make_model(*outputs: str, **facts: Any) -> Model:
     }
     return Model(
         path=path,
-        format="onnx",
         graph=path,
         root=None,
         outputs=tuple(TensorInfo(name, "float32", None) for name in outputs),
@@ -150,11 +199,35 @@ def make_model(*outputs: str, **facts: Any) -> Model:
     )
 
 
+def make_torch_record(
+    targets: Mapping[str, Call | str],
+    plan: Plan | None = None,
+    *,
+    facts: Mapping[str, Facts] | None = None,
+    **options: Any,
+) -> Record:
+    """Record of an audit of a torch factory; what no facts are given for has the same weights.
+
+    Args:
+        targets: as for :func:`make_record`
+        plan: how often everything runs
+        facts: what targets tell beside their outputs
+        options: as for :func:`make_record`
+
+    """
+    told = {name: torch_facts() for name in targets} | dict(facts or {})
+    outputs = options.pop("outputs", ("y",))
+    model = options.pop("model", None) or make_model(*outputs, path="net.py:make", format="torch")
+    return make_record(targets, plan, model=model, facts=told, **options)
+
+
 def make_record(
     targets: Mapping[str, Call | str],
     plan: Plan | None = None,
     *,
     model: Model | None = None,
+    facts: Mapping[str, Facts] | None = None,
+    asked: Mapping[str, Any] | None = None,
     **judging: Any,
 ) -> Record:
     """Record of an audit.
@@ -162,20 +235,26 @@ def make_record(
     Args:
         targets: per target what its calls give, or the reason why it was unavailable
         plan: how often everything runs
-        model: what is known of the model
+        model: what is known of the model, whose library runs the targets
+        facts: what targets tell beside their outputs
+        asked: further options of the audit, such as ``seeded``
         judging: how to judge
 
     """
     plan = plan or Plan()
     arrays: dict[str, np.ndarray] = {}
+    backend: Backend = model.backend if model else "ort"
     records = []
     for number, (name, call) in enumerate(targets.items()):
         if isinstance(call, str):
             records.append(
-                TargetRecord(target=parse_target(name), status="unavailable", reason=call)
+                TargetRecord(target=parse_target(name, backend), status="unavailable", reason=call)
             )
         else:
-            records.append(fold(call, plan, arrays, number=number, target=name))
+            told = (facts or {}).get(name, _PLAIN)
+            records.append(
+                fold(call, plan, arrays, number=number, target=name, backend=backend, facts=told)
+            )
     outputs = dict.fromkeys(facts.path for record in records for facts in record.outputs)
     return Record(
         created="2026-01-02T03:04:05+00:00",
@@ -188,6 +267,7 @@ def make_record(
             sessions=plan.sessions,
             processes=plan.processes,
             judging=JudgeSpec(**judging),
+            **(asked or {}),
         ),
         model=model or make_model(*outputs),
         input_source="normal(0, 1)",

@@ -165,7 +165,8 @@ def _find_verdict(report: Report, judging: JudgeSpec, tables: Tables) -> Verdict
     failures: tuple[str, ...] = ()
     if judging.requirement is not None:
         required = parse_requirement(judging.requirement)
-        failures = tuple(find_failures(required, report, tables.decisions, tables.numberless))
+        found = find_failures(required, report, tables.decisions, tables.numberless)
+        failures = tuple(dict.fromkeys(found))
     return Verdict(
         requirement=judging.requirement,
         met=None if judging.requirement is None else not failures,

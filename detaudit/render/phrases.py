@@ -85,9 +85,9 @@ def compared(row: Repeatability) -> bool:
 
 def repeated(row: Repeatability) -> str:
     """Outcome of repeating within one scope."""
-    if not compared(row):
-        return "not compared" if row.structural else "not repeated"
     units = words.plural(row.units, row.scope)
+    if not compared(row):
+        return f"{units} not compared" if row.structural else "not repeated"
     if row.identical:
         return f"same bits in {row.units:,} of {units}"
     outcomes = f"{words.plural(row.distinct, 'outcome')} in {units}"
@@ -120,9 +120,9 @@ def oddities(row: Repeatability | Deviation) -> list[str]:
         told.append(f"{words.share(row.changed_share)} of the values differ")
     if isinstance(row, Deviation):
         finite = words.ratio(row.finite, row.elements)
-        if row.elements == 0:
+        if row.elements == 0 and not row.structural:
             told.append("there are no values to compare")
-        elif row.finite == 0:
+        elif row.finite == 0 < row.elements:
             told.append(f"none of {words.plural(row.elements, 'value')} is finite on both sides")
         elif row.finite < row.elements:
             told.append(f"figures are over the {finite} values that are finite on both sides")

@@ -127,7 +127,7 @@ def _facts(report: Report) -> Iterator[tuple[str, list[str]]]:
         f"{op.op} {op.module}" for t in report.targets for op in t.traits.random_ops
     )
     yield "random operators", _few(ops)
-    unseeded = "not seeded: random numbers and drawn weights start anywhere in every process"
+    unseeded = "not seeded (--no-seed): what a model draws is another in every session"
     yield "seeding", [] if report.seeding.get("seeded", True) else [unseeded]
     shared = phrases.shared_versions(report.targets)
     yield "software", [", ".join(f"{name} {version}" for name, version in shared.items())]
