@@ -96,7 +96,7 @@ def list_blind(run: Run) -> tuple[str, ...]:
         blind.append(
             f"the script started other processes ({how}); what they draw is out of reach here"
         )
-    if any(one.event.kind == "unseeded-generator" for one in run.told):
+    if any(event.kind == "unseeded-generator" for event in list_unseeded(run)):
         blind.append(
             "generators that are not global: it is seen how they are made, not their draws"
         )

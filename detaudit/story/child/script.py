@@ -93,8 +93,10 @@ def _search_first(folder: str) -> None:
 
 def _become_main() -> ModuleType:
     """A new and empty ``__main__``, where pickles and child processes look for it."""
-    module = ModuleType("__main__")
+    own, module = sys.modules["__main__"], ModuleType("__main__")
     module.__dict__["__builtins__"] = sys.modules["builtins"]
+    if "__annotations__" in vars(own):  # until Python 3.13
+        module.__dict__["__annotations__"] = {}
     sys.modules["__main__"] = module
     return module
 
@@ -118,7 +120,7 @@ class _OwnFramesHidden:
         """Wrap the hook that shows exceptions, which may be the script's own by now."""
         if error is None or isinstance(error, (SystemExit, NoModule)):
             return
-        show = sys.excepthook
+        show = getattr(sys, "excepthook", sys.__excepthook__)
 
         def show_script(
             kind: type[BaseException], error: BaseException, trace: TracebackType | None
