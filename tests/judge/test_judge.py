@@ -14,8 +14,8 @@ from detaudit.judge.judge import judge
 from detaudit.models.model import Labels
 from detaudit.plain import to_plain
 from detaudit.report import SECTIONS
-from detaudit.target_row import TargetRow
 from detaudit.spec import JudgeSpec
+from detaudit.target_row import TargetRow
 from tests.records import Call, Plan, always, by_run, floats, make_model, make_record
 
 OFF = "cpu[opt=off]"
