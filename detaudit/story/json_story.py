@@ -28,6 +28,7 @@ def to_json(story: Story) -> dict[str, Any]:
         "version": VERSION,
         "detaudit": __version__,
         **to_plain(story),
+        "runs": [{**to_plain(run), "versions": dict(run.versions)} for run in story.runs],
         "verdict": {
             "unseeded": any(is_unseeded(run) for run in story.runs),
             "parted": story.parted is not None if len(story.runs) > 1 else None,

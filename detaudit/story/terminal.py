@@ -13,7 +13,7 @@ from detaudit.version import __version__
 
 from .places import is_import, name_place
 from .seeds import has_no_seed, is_unseeded
-from .told import Run, Story, Told
+from .told import Story, Told
 from .wording import explain, list_blind, name_kind, say_comparison, say_end, say_verdict
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _lay_out(story: Story, page: Page) -> Iterator[RenderableType]:
     yield from page.lines(Line(f"detaudit {__version__} · seeds", 0, "bold"))
     yield from page.facts(_list_facts(story))
     yield from _show_events(story, page)
-    yield from _show_draws(story.runs[0], story.folder, page)
+    yield from _show_draws(story, page)
     if story.comparisons:
         yield from page.title("Run against run")
         for comparison in story.comparisons:
@@ -128,11 +128,11 @@ def _make_row(told: Told, folder: str) -> Cells:
     )
 
 
-def _show_draws(run: Run, folder: str, page: Page) -> Iterator[RenderableType]:
-    draws = [one for one in run.told if one.event.kind == "draw"]
+def _show_draws(story: Story, page: Page) -> Iterator[RenderableType]:
+    draws = [one for one in story.runs[0].told if one.event.kind == "draw"]
     if not draws:
         return
-    yield from page.title("Draws")
+    yield from page.title("Draws" + _of_first(story))
     columns = (
         Column("call", "left", flexible=True),
         Column("place", "left", flexible=True),
@@ -143,7 +143,7 @@ def _show_draws(run: Run, folder: str, page: Page) -> Iterator[RenderableType]:
         places: dict[tuple[str, str], int] = {}
         for one in draws:
             if one.event.generator == name:
-                key = (one.event.what, name_place(one.event, folder))
+                key = (one.event.what, name_place(one.event, story.folder))
                 places[key] = places.get(key, 0) + one.event.count
         ranked = sorted(places.items(), key=lambda item: -item[1])
         total = plural(sum(places.values()), "draw")

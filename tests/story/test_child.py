@@ -41,7 +41,7 @@ ENDINGS = {
     "os": "import os; os._exit(5)",
     "abort": "import os; os.abort()",
     "interrupt": "raise KeyboardInterrupt",
-    "hook": "import sys\nsys.excepthook = lambda *a: print('mine', a[0].__name__, a[2].tb_lineno)\n1/0",
+    "hook": "import sys\nsys.excepthook = lambda *a: print(a[0].__name__, a[2].tb_lineno)\n1/0",
     "atexit": "import atexit\natexit.register(print, 'late')\nprint('now')\n1/0",
     "thread": (
         "import threading, time\n"
@@ -50,7 +50,7 @@ ENDINGS = {
     "thread error": "import threading\nthreading.Thread(target=lambda: 1/0).start()",
     "closed": "import sys\nsys.stdout.close()\nsys.stderr.close()",
     "encoding": "# coding: latin-1\nprint(ascii('\\xe9'))",
-    "future": "from __future__ import annotations\ndef f(x: nothing): ...\nprint(f.__annotations__)",
+    "future": "from __future__ import annotations\ndef f(x: y): ...\nprint(f.__annotations__)",
     "no future": "def f(x: int): ...\nprint(f.__annotations__)",
     "warning": "import warnings\nwarnings.warn('careful')",
 }

@@ -63,6 +63,8 @@ class Log:
             if self._draws <= LONGEST:
                 self.tell(draw=(number, state))
                 return
+            if self._draws == LONGEST + 1:
+                self.tell(note=f"the first {LONGEST:,} draws are compared, all are counted")
             self._more[number] += 1
             if self._draws % _SUM == 0:
                 self.tell_rest()

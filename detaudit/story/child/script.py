@@ -30,7 +30,7 @@ def run_script(path: str, arguments: Sequence[str]) -> None:
     """
     sys.argv[:] = [path, *arguments]
     _search_first(os.path.dirname(os.path.realpath(path)))  # noqa: PTH120
-    file = os.path.abspath(path)  # noqa: PTH100 - as Python: without resolving links
+    file = os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118 - as Python
     module = _become_main()
     loader = importlib.machinery.SourceFileLoader("__main__", file)
     module.__dict__.update(__file__=file, __loader__=loader, __cached__=None)
@@ -96,7 +96,7 @@ def _become_main() -> ModuleType:
     own, module = sys.modules["__main__"], ModuleType("__main__")
     module.__dict__["__builtins__"] = sys.modules["builtins"]
     if "__annotations__" in vars(own):  # until Python 3.13
-        module.__dict__["__annotations__"] = {}
+        module.__annotations__ = {}
     sys.modules["__main__"] = module
     return module
 
