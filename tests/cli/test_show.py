@@ -10,7 +10,7 @@ from detaudit.archive import save_record
 from detaudit.cli import main
 from tests.builders import audonnx_folder
 from tests.cli.commands import ONCE
-from tests.records import always, by_run, floats, make_record
+from tests.records import always, by_run, floats, make_record, make_torch_record
 
 Capture = pytest.CaptureFixture[str]
 OFF = "cpu[opt=off]"
@@ -81,6 +81,19 @@ def test_a_record_is_judged_as_it_was_unless_told_otherwise(saved: str, capsys: 
     assert any(row["flips"] for row in report["classes"])
     report = json.loads(shown([saved, "--json", "-", "--classes", "none"], 1, capsys))
     assert report["classes"] == []
+
+
+def test_the_reference_of_a_torch_record_is_a_target_of_torch(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    steady = always(floats(1))
+    record = make_torch_record({"cpu": steady, "cpu[matmul=medium]": steady})
+    save_record(record, tmp_path / "t.audit")
+    options = [str(tmp_path / "t.audit"), "--json", "-", "--reference", "cpu[matmul=medium]"]
+    report = json.loads(shown(options, 0, capsys))
+    assert [row["reference"] for row in report["deviation"]] == ["cpu[matmul=medium]"]
+    assert main(["show", options[0], "--reference", "cpu[opt=off]"]) == 2
+    assert "unknown option opt" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

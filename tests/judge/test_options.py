@@ -104,7 +104,8 @@ def test_an_option_that_does_nothing_on_a_cpu() -> None:
             {"value": ":4096:8", "usual": True, "too_late": True},
             (
                 "CUBLAS_WORKSPACE_CONFIG was set when CUDA had already started, and cuBLAS may not"
-                " have read it: set it in the environment, or with env.CUBLAS_WORKSPACE_CONFIG=:4096:8."
+                " have read it: set it in the environment, or with"
+                " env.CUBLAS_WORKSPACE_CONFIG=:4096:8."
             ),
         ),
     ],

@@ -7,7 +7,17 @@ import pytest
 
 from detaudit.judge.judge import judge
 from detaudit.report import Verdict
-from tests.records import Call, Plan, always, by_run, floats, make_model, make_record
+from tests.records import (
+    Call,
+    Plan,
+    always,
+    by_run,
+    floats,
+    make_model,
+    make_record,
+    make_torch_record,
+    torch_facts,
+)
 
 OFF = "cpu[opt=off]"
 SCORES = make_model("y", score_outputs=("y",))
@@ -194,3 +204,40 @@ def test_the_decimals_asked_for_need_not_be_those_that_are_shown() -> None:
         assert verdict("decimals=8", always(ONE), always(other), decimals=decimals).met
         found = verdict("decimals=10", always(ONE), always(other), decimals=decimals)
         assert found.failures == (f"{OFF}, y: 2 of 2 values print differently at 10 decimals",)
+
+
+TORCH_SCORES = make_model("y", path="net.py:make", format="torch", score_outputs=("y",))
+
+
+@pytest.mark.parametrize("requirement", ALL)
+def test_another_model_meets_nothing(requirement: str) -> None:
+    """Not even where its results happen to be those of the reference."""
+    isa = "cpu[env.ATEN_CPU_CAPABILITY=default]"
+    record = make_torch_record(
+        {"cpu": always(ONE), isa: always(ONE)},
+        model=TORCH_SCORES,
+        facts={isa: torch_facts("bb")},
+        requirement=requirement,
+    )
+    found = judge(record).verdict
+    assert found.met is False
+    assert found.failures
+    for failure in found.failures:
+        assert failure.startswith(f"{isa}, y")
+        assert failure.endswith(": its weights are others: not the same model")
+
+
+@pytest.mark.parametrize("requirement", ALL)
+def test_sessions_of_other_weights_meet_nothing(requirement: str) -> None:
+    record = make_torch_record(
+        {"cpu": always(ONE)},
+        model=TORCH_SCORES,
+        facts={"cpu": torch_facts(lambda process, session: f"{process}{session}")},
+        requirement=requirement,
+    )
+    found = judge(record).verdict
+    assert found.met is False
+    assert found.failures
+    for failure in found.failures:
+        assert failure.startswith("cpu, y")
+        assert failure.endswith(": the weights differ: not the same model")

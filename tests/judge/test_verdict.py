@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from detaudit.judge.judge import judge
-from tests.records import Call, Plan, always, by_run, floats, make_model, make_record
+from tests.records import (
+    Call,
+    Plan,
+    always,
+    by_run,
+    floats,
+    make_model,
+    make_record,
+    make_torch_record,
+    torch_facts,
+)
 
 OFF = "cpu[opt=off]"
 STEADY = always(np.float64([0.25, 0.5]))
@@ -190,3 +200,36 @@ def test_no_verdict_claims_what_was_not_seen(
 def test_the_confidence_is_told(confidence: float) -> None:
     text = sentence({"cpu": STEADY}, confidence=confidence)
     assert f"with {confidence * 100:g} % confidence" in text
+
+
+def drawn(process: int, session: int) -> str:
+    return f"{process}{session}"
+
+
+def torch_sentence(calls: dict[str, Call | str], plan: Plan | None = None, **told: Any) -> str:
+    facts = {name: torch_facts(weights) for name, weights in told.items()}
+    return judge(make_torch_record(calls, plan, facts=facts)).verdict.sentence
+
+
+def test_other_weights_are_said_to_be_other_models() -> None:
+    varying: Call = lambda process, session, *_: {"y": floats(process, session)}  # noqa: E731
+    told = "On cpu 4 sessions had 4 different sets of weights and are not the same model."
+    assert torch_sentence({"cpu": varying}, cpu=drawn) == (
+        f"{told} Among calls with the same weights no difference was seen."
+    )
+    assert torch_sentence({"cpu": varying}, Plan(runs=1), cpu=drawn) == told
+    assert torch_sentence({"cpu": by_run(floats(1), floats(2), floats(4))}, cpu=drawn) == (
+        f"{told} Among calls with the same weights results differ from run to run (3 distinct"
+        " results of 4), by up to 3.0e+00."
+    )
+
+
+def test_a_target_with_other_weights_is_said_to_be_another_model() -> None:
+    isa = "cpu[env.ATEN_CPU_CAPABILITY=default]"
+    text = torch_sentence({"cpu": STEADY, isa: STEADY}, **{isa: "bb"})
+    assert text.endswith(f" {isa} is not the same model as cpu: its weights are others.")
+    both = torch_sentence({"cpu": STEADY, isa: STEADY}, cpu=drawn, **{isa: drawn})
+    assert both == (
+        f"On cpu and {isa} 4 sessions had 4 different sets of weights and are not the same model."
+        " Among calls with the same weights no difference was seen."
+    )

@@ -13,8 +13,8 @@ from detaudit.rows import (
     Repeatability,
     Rounding,
 )
-from detaudit.target_row import TargetRow
 from detaudit.spec import SCOPES
+from detaudit.target_row import TargetRow
 
 NO_LIMIT: dict[str, Any] = dict.fromkeys(("agree", "safe_1pct", "safe_01pct"))
 FIGURES = ("max_abs", "mean_abs", "mean_signed", "p50", "p90", "p99", "rel_norm")

@@ -23,6 +23,7 @@ from tests.render.parts import (
     times,
 )
 from tests.render.seed_table import drift
+from tests.render.torch_report import torch, unseeded
 
 
 def same() -> Report:
@@ -244,5 +245,7 @@ REPORTS = {
         nasty_names,
         failed,
         interrupted,
+        torch,
+        unseeded,
     )
 }

@@ -19,8 +19,9 @@ from detaudit.rows import (
     Value,
     Worst,
 )
-from detaudit.target_row import TargetRow
 from detaudit.spec import SCOPES
+from detaudit.target_row import OtherModel, TargetRow
+from detaudit.traits import OpTrait, TrainingTrait, Traits
 
 NAMES = ("cpu", "cuda:0", "cuda:0[use_tf32=0]", "ep:X[a=[red]b[/red]]", "emulate:tf32")
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
@@ -54,6 +55,22 @@ _WORST = st.builds(
     index=st.lists(st.integers(0, 99), max_size=3).map(tuple),
     value=VALUES,
     reference_value=VALUES,
+)
+
+
+_TEXTS = st.lists(ANY_TEXT, max_size=2).map(tuple)
+_OPS = st.lists(st.builds(OpTrait, ANY_TEXT, ANY_TEXT), max_size=2).map(tuple)
+_TRAITS = st.builds(
+    Traits,
+    random_ops=_OPS,
+    unordered_ops=_OPS,
+    training=st.lists(st.builds(TrainingTrait, *[ANY_TEXT] * 3), max_size=2).map(tuple),
+    draws=_TEXTS,
+    reseeded_calls=st.integers(0, 9),
+    reseeded_equal=st.booleans(),
+    changed_weights=_TEXTS,
+    nondeterministic=_TEXTS,
+    notes=_TEXTS,
 )
 
 
@@ -97,6 +114,10 @@ def _target(name: str) -> st.SearchStrategy[TargetRow]:
         effective=st.dictionaries(ANY_TEXT, VALUES, max_size=2),
         placement=st.dictionaries(ANY_TEXT, st.integers(0, 99), max_size=2),
         versions=st.dictionaries(ANY_TEXT, ANY_TEXT, max_size=2),
+        backend=st.sampled_from(("ort", "torch")),
+        weights=st.lists(_TEXTS, max_size=2).map(tuple),
+        traits=_TRAITS,
+        model=st.none() | st.builds(OtherModel, ANY_TEXT, ANY_TEXT, ANY_TEXT),
     )
 
 
@@ -125,7 +146,7 @@ def reports(draw: st.DrawFn) -> Report:
             "random_ops": [{"op": "RandomNormal", "node": draw(ANY_TEXT), "subgraph": "If/then"}],
         },
         inputs={"seed": 1, "samples": 1, "sha256": "1" * 64, "source": None, "arrays": []},
-        seeding={},
+        seeding={"seeded": draw(st.booleans())},
         environment={draw(ANY_TEXT): draw(VALUES)},
         interrupted=draw(st.booleans()),
         targets=tuple(draw(_target(name)) for name in names),

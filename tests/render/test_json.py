@@ -23,7 +23,8 @@ from detaudit.rows import (
     Value,
     Worst,
 )
-from detaudit.target_row import TargetRow
+from detaudit.target_row import OtherModel, TargetRow
+from detaudit.traits import Traits
 from tests.render.reports import REPORTS
 from tests.render.strategies import reports
 
@@ -91,6 +92,28 @@ def _keys(schema: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(schema, list):
         for part in schema:
             yield from _keys(part, path)
+
+
+def test_schema_has_every_trait() -> None:
+    """Those of torch, and of the model that ran in the place of the audited one."""
+    row = KEYS["targets"]["items"]["properties"]
+    assert list(row["traits"]["properties"]) == [f.name for f in fields(Traits)]
+    model = row["model"]["anyOf"][0]
+    for schema, kind in ((row["traits"], Traits), (model, OtherModel)):
+        assert schema["required"] == list(schema["properties"]) == [f.name for f in fields(kind)]
+        assert schema["additionalProperties"] is False
+
+
+def test_weights_and_traits_of_torch() -> None:
+    rows = {row["name"]: row for row in to_json(REPORTS["torch"]())["targets"]}
+    assert rows["cpu"]["weights"] == [["3f" * 32] * 2] * 2
+    assert rows["cpu"]["backend"] == "torch"
+    assert rows["cpu"]["placement"] == {"cpu": 3}
+    ops = rows["cpu[threads=1]"]["traits"]["random_ops"]
+    assert ops == [{"op": "aten.bernoulli_", "module": "drop (Dropout)"}]
+    export = rows["cpu[model=export.onnx]"]
+    assert (export["backend"], export["weights"]) == ("ort", [])
+    assert export["model"] == {"path": "export.onnx", "format": "onnx", "sha256": "cd" * 32}
 
 
 def test_every_key_is_described() -> None:
