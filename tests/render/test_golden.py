@@ -38,9 +38,7 @@ READ_BY_MACHINES: Mapping[str, Callable[[Report], str]] = {
     "color.txt": lambda report: render_terminal(report, 80, color=True),
 }
 CASES = [(name, kind) for name in REPORTS for kind in READ_BY_PEOPLE] + [
-    (name, kind)
-    for name in ("drift", "only_nan", "nasty_names", "torch")
-    for kind in READ_BY_MACHINES
+    (name, kind) for name in ("drift", "only_nan", "nasty_names") for kind in READ_BY_MACHINES
 ]
 
 
