@@ -144,12 +144,13 @@ MAY_IMPORT = {
     | {"detaudit.metrics", "detaudit.models", "detaudit.seeding", "detaudit.worker"},
     "detaudit.render": NOUNS,
     "detaudit.demo": {"detaudit.seeding", "detaudit"},
+    "detaudit.story": NOUNS | {"detaudit.render", "detaudit.seeding"},
     "detaudit.audit": NOUNS
     | {*("detaudit.capture", "detaudit.judge", "detaudit.models", "detaudit.worker")},
     "detaudit.cli": NOUNS
     | {
         *("detaudit.audit", "detaudit.capture", "detaudit.judge", "detaudit.render"),
-        *("detaudit.demo", "detaudit.models"),
+        *("detaudit.demo", "detaudit.models", "detaudit.story"),
     },
     "detaudit.__main__": {"detaudit.cli"},
     "detaudit": {"detaudit.audit", "detaudit.seeding", "detaudit.version"},

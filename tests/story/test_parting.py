@@ -152,7 +152,7 @@ def test_the_reason_is_the_way_that_the_code_took(fixed: bool) -> None:
     )
     sets = "" if fixed else ", or a set, as PYTHONHASHSEED is not set to a number"
     assert reasons(one, two) == (
-        f"the code took another way, which no seed decides: it may ask the time, a file{sets}",
+        f"the code took another way, which no seed decides: it may ask the time or a file{sets}",
     )
 
 

@@ -54,8 +54,10 @@ def test_a_seed_of_all_generators_is_a_seed_of_each() -> None:
 def test_generators_without_a_seed() -> None:
     made = [unseeded(line) for line in (3, 4, 5)]
     assert verdict(make_run(made[0])) == [
-        "numpy.random.default_rng() at train.py:3 has no seed: what follows differs from run to "
-        "run."
+        (
+            "numpy.random.default_rng() at train.py:3 has no seed: "
+            "what follows differs from run to run."
+        )
     ]
     assert verdict(make_run(*made))[0].startswith(
         "numpy.random.default_rng() at train.py:3 and 2 more places have no seed:"
@@ -73,8 +75,10 @@ def test_a_seed_from_the_system_is_none() -> None:
 def test_a_torch_generator_without_a_seed_draws_the_same_everywhere() -> None:
     run = make_run(GENERATOR)
     assert verdict(run) == [
-        f"{GENERATOR.what} at train.py:8 has torch's default seed: every such generator draws the "
-        "same numbers."
+        (
+            f"{GENERATOR.what} at train.py:8 has torch's default seed: "
+            "every such generator draws the same numbers."
+        )
     ]
 
 
@@ -126,19 +130,25 @@ def test_runs_that_part() -> None:
     for other, told in (
         (
             make_run(seeded, draw("numpy", 3, "a"), draw("numpy", 3, "c")),
-            "the same call at train.py:3 (numpy.rand), but the generator is in another state "
-            "(the draw before took more numbers in one of the runs, or some were drawn unseen).",
+            (
+                "the same call at train.py:3 (numpy.rand), but the generator is in another state "
+                "(the draw before took more numbers in one of the runs, or some were drawn unseen)."
+            ),
         ),
         (
             make_run(seeded, draw("numpy", 3, "a"), draw("numpy", 5, "b")),
-            "run 1 draws at train.py:3 (numpy.rand), run 2 at train.py:5 (numpy.rand), from the "
-            "same state (the code took another way, which no seed decides: it may ask the time, "
-            "a file).",
+            (
+                "run 1 draws at train.py:3 (numpy.rand), run 2 at train.py:5 (numpy.rand), "
+                "from the same state (the code took another way, which no seed decides: "
+                "it may ask the time or a file)."
+            ),
         ),
         (
             make_run(seeded, draw("numpy", 3, "a")),
-            "run 1 goes on at train.py:3 (numpy.rand), run 2 draws no more (the code took another "
-            "way, which no seed decides: it may ask the time, a file).",
+            (
+                "run 1 goes on at train.py:3 (numpy.rand), run 2 draws no more "
+                "(the code took another way, which no seed decides: it may ask the time or a file)."
+            ),
         ),
     ):
         assert verdict(one, other)[-1] == f"Runs 1 and 2 part at draw 2 of numpy: {told}"
