@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 def test_without_a_gpu_there_is_no_cuda_generator(run_python: Callable[..., Any]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.gpu, pytest.mark.modern]
+pytestmark = [pytest.mark.gpu, pytest.mark.torch]
 
 
 def test_seeding_and_reading_initialise_nothing_and_seed_every_device(

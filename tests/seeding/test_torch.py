@@ -13,7 +13,7 @@ from detaudit.seeding import get_seeds_state, isolated, set_seeds
 from detaudit.seeding.generators import Pending, TorchDeviceGenerators, TorchMpsGenerator
 from tests.seeding.conftest import CUBLAS, FakeCuda
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 @pytest.fixture
@@ -119,6 +119,7 @@ def test_flags_name_the_arithmetic(torch: Any) -> None:
     assert flags["fill_uninitialized_memory"] is True
 
 
+@pytest.mark.modern
 def test_flags_are_read_by_one_api_without_a_warning(run_python: Callable[..., Any]) -> None:
     code = """
 import torch

@@ -10,7 +10,7 @@ from detaudit.seeding import get_seeds_state, isolated, set_seeds
 from detaudit.seeding.determinism import TorchFlags
 from tests.seeding.conftest import CUBLAS, FakeCuda
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 LATE = "came too late: CUDA was initialised already"
 

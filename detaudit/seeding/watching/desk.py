@@ -13,7 +13,7 @@ from typing import Any
 from ..events import Kind
 from ..flags import read_flags
 from ..known import add_known, list_known
-from .place import Place, is_housekeeping, locate
+from .place import Place, is_own, locate
 from .record import Watch
 from .states import WORDS, Twister, compare, read_twisters
 
@@ -30,9 +30,9 @@ class Call:
     frame: FrameType
 
     @property
-    def is_housekeeping(self) -> bool:
-        """Whether nobody needs to hear of it."""
-        return is_housekeeping(self.frame)
+    def is_own(self) -> bool:
+        """Whether this package makes it."""
+        return is_own(self.frame)
 
     def locate(self) -> Place:
         """Where it is made."""
@@ -111,13 +111,23 @@ class Desk:
         self,
         generator: str,
         reached: frozenset[str],
+        known: frozenset[str],
         what: str,
         seed: int | str | None,
         place: Place,
     ) -> None:
-        """Tell every watch of a seeding, and remember what it reached."""
-        kind: Kind = "reseed" if reached & list_known() else "seed"
-        self.report(kind, generator, what, place, seed)
+        """Tell every watch of a seeding, and remember what it reached.
+
+        Args:
+            generator: What events are to call the generator.
+            reached: Generators that were seeded.
+            known: Generators that were known to be seeded before.
+            what: The call.
+            seed: Its seed.
+            place: Where.
+
+        """
+        self.report("reseed" if reached & known else "seed", generator, what, place, seed)
         add_known(reached)
 
     def report_draw(self, generator: str, what: str, place: Place, state: str) -> None:
@@ -180,7 +190,7 @@ class Desk:
                 self.note(f"{name} drew more than {blocks * WORDS} numbers, or was reseeded {when}")
 
     def _report_unseen(self, generator: str, what: str, seed: int | None) -> None:
-        self.report_seed(generator, frozenset({generator}), what, seed, NOWHERE)
+        self.report_seed(generator, frozenset({generator}), list_known(), what, seed, NOWHERE)
 
 
 def _say_when(place: Place | None) -> str:

@@ -72,7 +72,7 @@ def observe_draw(call: Call, kinds: tuple[str, ...]) -> Conclude | None:
         kinds: Generators that it can move.
 
     """
-    if call.is_housekeeping:
+    if call.is_own:
         return None
     if not desk.wants_draws(kinds[0]):
         desk.refresh()

@@ -78,6 +78,6 @@ def _observe(call: Call) -> Conclude | None:
     place = call.locate()
 
     def conclude(_: object) -> None:
-        desk.compare_flags(place, silent=call.is_housekeeping)
+        desk.compare_flags(place, silent=call.is_own)
 
     return conclude

@@ -11,7 +11,6 @@ from ..events import Frame
 OWN = __name__.rpartition(".watching.")[0]
 # A call is the doing of whoever called these, whatever they call in between.
 _INTERNAL = frozenset({"torch", "numpy", "random", "contextlib", "functools", "importlib"})
-_COMPILERS = ("torch._dynamo", "torch._functorch", "torch._inductor")
 _DEPTH = 12
 
 
@@ -54,11 +53,6 @@ def name_module(frame: FrameType) -> str:
 def is_own(frame: FrameType) -> bool:
     """Whether a frame runs in this package."""
     return f"{name_module(frame)}.".startswith(f"{OWN}.")
-
-
-def is_housekeeping(frame: FrameType) -> bool:
-    """Whether a frame puts back what it has moved: this package, or torch's compilers."""
-    return is_own(frame) or name_module(frame).startswith(_COMPILERS)
 
 
 def _is_internal(frame: FrameType) -> bool:

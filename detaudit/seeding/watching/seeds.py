@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import operator
 import random
-import sys
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from .. import seeds
-from ..known import DEVICES_TOO
+from ..known import DEVICES_TOO, list_known
 from .desk import Call, desk
 from .patch import Target
 from .states import read_digests
@@ -67,21 +66,21 @@ def _make_target(module: Any, name: str, label: str, generator: str, index: int 
 
 
 def _observe(generator: str, index: int | None) -> Observe:
+    """Observer of calls with a seed at a position, or of calls that have none."""
+
     def observe(call: Call) -> Conclude:
         desk.sweep(_BLOCKS)
+        known = list_known()
         place = call.locate()
-        # Random objects cannot be told apart once they were used up, so they are read before.
-        name = call.label.rpartition(".")[2]
         keyword = "a" if call.label == "random.seed" else "seed"
         seed = None if index is None else _read_seed(call.get(index, keyword))
-        what = f"{call.label}({_write_arguments(call, seed)})"
-
+        what = f"{call.label}({_write_arguments(call, index, seed)})"
         # Compilers put states back again and again, also where nothing has moved them.
-        before = read_digests((generator,)) if "set_" in name or "setstate" in name else None
+        before = read_digests((generator,)) if index is None else None
 
         def conclude(_: object) -> None:
-            if not call.is_housekeeping and read_digests((generator,)) != before:
-                desk.report_seed(generator, _list_reached(generator), what, seed, place)
+            if not call.is_own and read_digests((generator,)) != before:
+                desk.report_seed(generator, _list_reached(generator), known, what, seed, place)
                 desk.refresh()
             desk.settle(place)
 
@@ -90,18 +89,17 @@ def _observe(generator: str, index: int | None) -> Observe:
     return observe
 
 
-def _write_arguments(call: Call, seed: int | str | None) -> str:
-    if seed is not None:
-        return str(seed) if isinstance(seed, int) else seed
-    return "..." if call.args or call.kwargs else ""
+def _write_arguments(call: Call, index: int | None, seed: int | str | None) -> str:
+    if not call.args and not call.kwargs:
+        return ""
+    return "..." if index is None else str(seed)
 
 
 def _list_reached(generator: str) -> frozenset[str]:
     if generator == "torch":
         return DEVICES_TOO
-    if generator == "all":
-        return frozenset({"python", "numpy"}) | (DEVICES_TOO if "torch" in sys.modules else set())
-    return frozenset({generator})
+    # What set_seeds reaches beside these two, it tells itself.
+    return frozenset({"python", "numpy"} if generator == "all" else {generator})
 
 
 def _read_seed(value: Any) -> int | str | None:

@@ -12,11 +12,13 @@ import numpy as np
 
 from .desk import Call, desk
 from .patch import Target
-from .place import Place, name_module
+from .place import name_module
 from .wrap import Conclude, wrap
 
 _GROUP = "unseeded"
+_LINES = 3  # that a call may stretch over
 _MAKERS = ("RandomState", "SeedSequence", "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+_CALLS = re.compile(rf"\b({'|'.join(_MAKERS)})\(\s*(?:seed\s*=\s*|entropy\s*=\s*)?(\w*)\s*\)")
 
 
 def list_makers() -> list[Target]:
@@ -39,22 +41,21 @@ def list_makers() -> list[Target]:
 
 
 def _observe_rng(call: Call) -> Conclude | None:
-    if call.get(0, "seed") is not None or call.is_housekeeping:
+    if call.get(0, "seed") is not None or call.is_own:
         return None
     return _conclude(call, "numpy", "numpy.random.default_rng()")
 
 
 def _observe_entropy(call: Call) -> Conclude | None:
-    if call.is_housekeeping:
-        return None
-    return _conclude(call, "numpy", _name_maker(call.locate()))
+    maker = None if call.is_own else _name_maker(call)
+    return None if maker is None else _conclude(call, "numpy", f"numpy.random.{maker}()")
 
 
 def _observe_random(call: Call) -> Conclude | None:
     own = call.args[0] if call.args else None
     if call.get(1, "x") is not None or isinstance(own, random.SystemRandom):
         return None
-    if call.is_housekeeping or _names_files(call.frame):
+    if call.is_own or _names_files(call.frame):
         return None
     return _conclude(call, "python", f"{_name_class(own)}()")
 
@@ -73,8 +74,16 @@ def _names_files(frame: FrameType) -> bool:
     return name_module(frame) == "tempfile"
 
 
-def _name_maker(place: Place) -> str:
-    """Name of the class as the line has it: extension code has no frame that could tell."""
-    line = linecache.getline(place.file, place.line)
-    found = set(re.findall(rf"\b({'|'.join(_MAKERS)})\(", line))
-    return f"numpy.random.{found.pop()}()" if len(found) == 1 else "numpy.random, a new generator"
+def _name_maker(call: Call) -> str | None:
+    """Name of the class whose call without a seed stands in the line; None if there is none.
+
+    Extension code has no frame that could tell, and a RandomState asks for entropy even if it
+    has a seed.
+    """
+    code, line = call.frame.f_code, call.frame.f_lineno
+    text = "".join(linecache.getline(code.co_filename, line + more) for more in range(_LINES))
+    names = {**call.frame.f_globals, **call.frame.f_locals}
+    for maker, argument in _CALLS.findall(text):
+        if argument in ("", "None") or names.get(argument, argument) is None:
+            return str(maker)
+    return None
