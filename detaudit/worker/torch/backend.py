@@ -226,10 +226,11 @@ class TorchLive:
             if op := read_alert(str(error)):
                 others = collect_alerts(lambda: self._run(self.model, values))
                 raise Failed(explain_alert(op, others)) from None
-            told = blame(error, self._code)
-            if is_compiler_error(error):
-                raise Failed(f"torch.compile failed: {told}") from None
-            raise Failed(told) from None
+            if is_compiler_error(error) and model is not self.model:
+                # The compiler also tells what is wrong with the model, less plainly.
+                self.run_plain(values)
+                raise Failed(f"torch.compile failed: {blame(error, self._code)}") from None
+            raise Failed(blame(error, self._code)) from None
 
     def _run(self, model: Any, values: Mapping[str, Any]) -> Any:
         args, named = self._call.build(values)

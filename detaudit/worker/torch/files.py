@@ -122,7 +122,9 @@ def _damaged(file: Path, writer: str, error: Exception) -> str:
         return f"{file.name} is damaged: its part {Path(broken).name} is not what was written"
     if newer and isinstance(error, KeyError):
         return f"{file.name} was written by a newer torch than {torch.__version__}"
-    return f"{file.name} is no {writer} file that this torch can load: {first_line(error)}"
+    # Torch goes on with guesses.
+    reason, _, _ = first_line(error).partition(". ")
+    return f"{file.name} is no {writer} file that this torch can load: {reason}"
 
 
 @contextmanager
