@@ -20,7 +20,7 @@ TEST_TOOLS = ("docutils", "hypothesis", "jsonschema", "pytest")
 nox.options.default_venv_backend = "venv"
 nox.options.envdir = str(ROOT / ".nox")
 nox.options.reuse_venv = "yes"
-nox.options.sessions = ["lint", "types", "tests", "oldest", "docs", "demo"]
+nox.options.sessions = ["lint", "types", "tests", "oldest", "oldest_torch", "docs", "demo"]
 
 
 def install(session: nox.Session, *packages: str, constraints: str = "constraints.txt") -> None:
@@ -54,11 +54,23 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def oldest(session: nox.Session) -> None:
     """Run the suite's core on the oldest supported versions."""
+    install_oldest(session)
+    session.run("pytest", "tests", "-m", "not gpu and not modern and not torch", *session.posargs)
+
+
+@nox.session
+def oldest_torch(session: nox.Session) -> None:
+    """Run the tests of torch on its oldest supported version, with the other oldest versions."""
+    install_oldest(session, "torch", "transformers")
+    session.run("pytest", "tests", "-m", "torch and not gpu and not modern", *session.posargs)
+
+
+def install_oldest(session: nox.Session, *packages: str) -> None:
+    """Install the oldest supported versions of what the tests need and of further packages."""
     if sys.version_info >= (3, 12):
         session.skip("the oldest supported versions have wheels for Python 3.10 and 3.11 only")
-    packages = ("-e", ".", "onnxruntime", "audiofile", *TEST_TOOLS)
-    install(session, *packages, constraints="constraints-oldest.txt")
-    session.run("pytest", "tests", "-m", "not gpu and not modern", *session.posargs)
+    core = ("-e", ".", "onnxruntime", "audiofile", *TEST_TOOLS)
+    install(session, *core, *packages, constraints="constraints-oldest.txt")
 
 
 @nox.session
