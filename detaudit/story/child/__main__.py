@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
@@ -29,7 +30,10 @@ def _expose_package() -> None:
 if __name__ == "__main__":
     # The interpreter of a script is not the one that detaudit was installed for.
     if sys.version_info < (3, 10):  # noqa: UP036
-        sys.exit("detaudit: watching needs Python 3.10 or newer")
+        reason = f"{sys.executable} cannot watch a script: it is older than Python 3.10"
+        line = json.dumps({"refused": reason, "wrong": False})
+        Path(sys.argv[1]).write_text(f"{line}\n", encoding="ascii")
+        sys.exit(3)
     _expose_package()
     from detaudit.story.child.main import main
 
