@@ -92,8 +92,9 @@ def _match(others: Iterable[OutputFacts], own: Iterable[OutputFacts], *, selecte
     return Match((), (*left, *wanted))
 
 
-def _list_values(outputs: Iterable[OutputFacts]) -> list[str]:
-    return [facts.path for facts in outputs if not tells_structure(facts.path)]
+def _list_values(outputs: Iterable[OutputFacts]) -> dict[str, None]:
+    """Paths of values in their order, as the keys of a map, where each is found at once."""
+    return dict.fromkeys(facts.path for facts in outputs if not tells_structure(facts.path))
 
 
 def _tell(target: TargetRecord, base: TargetRecord, match: Match) -> Iterator[Finding]:

@@ -70,8 +70,12 @@ def _types(record: Record, base: Grid, grid: Grid) -> Iterator[Finding]:
     for output, facts in enumerate(grid.target.outputs):
         other = base.number_of(facts.path)
         if other is not None:
+            theirs = base.target.outputs[other]
             first = _first(record, base, other)
             difference = type_difference(_first(record, grid, output), first)
+            if facts.declared != theirs.declared:
+                names = [one.declared or one.dtype for one in (facts, theirs)]
+                difference = f"type {' against '.join(names)}"
             if difference:
                 message = f"{difference}: compared by value, ULPs in the coarser type."
                 yield Finding("info", "type-differs", grid.name, facts.path, message)

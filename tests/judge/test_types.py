@@ -101,8 +101,20 @@ def test_widened_outputs_are_told_per_target() -> None:
     record = make_torch_record(
         {"cpu": always(floats(1)), NARROW: always(floats(1))}, facts={NARROW: BRAIN}
     )
+    differs = "type bfloat16 against float32: compared by value, ULPs in the coarser type."
     message = "y (bfloat16): compared as float32, since NumPy has no such type."
-    assert judge(record).findings == (Finding("info", "widened", NARROW, None, message),)
+    assert judge(record).findings == (
+        Finding("info", "type-differs", NARROW, "y", differs),
+        Finding("info", "widened", NARROW, None, message),
+    )
+    both = make_torch_record(
+        {"cpu": always(floats(1)), NARROW: always(floats(1))},
+        facts={"cpu": BRAIN, NARROW: BRAIN},
+    )
+    assert [(f.kind, f.target) for f in judge(both).findings] == [
+        ("widened", "cpu"),
+        ("widened", NARROW),
+    ]
 
 
 def test_another_model_declares_its_own_types() -> None:
