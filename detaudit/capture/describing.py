@@ -115,8 +115,9 @@ def _ask(
     if told["event"] == "described":
         return told
     if told.get("misuse"):
-        raise UsageError(f"{text}: {told['reason']}")
-    raise ModelError(f"{text}: {told['reason']}")
+        raise UsageError(told["reason"])
+    # What the worker itself says names the model; what is said of a dead one does not.
+    raise ModelError(told["reason"] if "misuse" in told else f"{text}: {told['reason']}")
 
 
 def _declare(entry: Mapping[str, Any]) -> TensorInfo:

@@ -211,7 +211,8 @@ def write_inputs(
 def _list_entries(
     model: Model, given: Given, asked: Mapping[str, tuple[int, ...]]
 ) -> tuple[Entry, ...]:
-    infos = fed_inputs(model, {*given.arrays, *given.words})
+    # Whoever gives an optional input a shape wants it fed.
+    infos = fed_inputs(model, {*given.arrays, *given.words, *asked})
     ranks = {name: array.ndim for name, (array, _) in given.arrays.items()}
     ranks = {**{name: len(shape) for name, shape in asked.items()}, **ranks}
     if model.transform and given.sound:

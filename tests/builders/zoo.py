@@ -96,16 +96,15 @@ class Crashing(Single):
 
 
 class Embedding(nn.Module):
-    """Token ids that have to stay inside a table, and an optional mask."""
+    """Token ids that have to stay inside a table."""
 
     def __init__(self) -> None:
         super().__init__()
         self.table = nn.Embedding(10, 3)
         self.example_inputs = {"ids": torch.tensor([[0, 9, 4]])}
 
-    def forward(self, ids: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
-        found = self.table(ids)
-        return found if mask is None else found * mask
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.table(ids)
 
 
 @dataclasses.dataclass
@@ -128,6 +127,13 @@ class Unfed(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x * 2
+
+
+class Scaling(nn.Module):
+    """Has an input that may be left out."""
+
+    def forward(self, x: torch.Tensor, scale: torch.Tensor | None = None) -> torch.Tensor:
+        return x if scale is None else x * scale
 
 
 class PerProcess(Single):
