@@ -287,7 +287,11 @@ def test_input_reaches_the_script(tmp_path: Path) -> None:
 def test_another_interpreter_needs_no_detaudit(tmp_path: Path, capfd: Capture) -> None:
     import venv
 
-    venv.create(tmp_path / "env", system_site_packages=True, with_pip=False)
+    import numpy
+
+    venv.create(tmp_path / "env", with_pip=False)
+    packages = next((tmp_path / "env").rglob("site-packages"))
+    (packages / "numpy.pth").write_text(str(Path(numpy.__file__).parent.parent), "utf-8")
     python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
     write("import sys; print(sys.prefix)\n" + SEEDED)
     story = tell("--python", str(python), "train.py")
