@@ -13,7 +13,7 @@ from detaudit.judge.same_model import observe_weights
 from detaudit.judge.torch_causes import explain_torch_drift
 from detaudit.judge.traits import observe_traits
 from detaudit.judge.types import observe_widened
-from detaudit.judge.weights import APART
+from detaudit.judge.weights import APART, count_sets, read_weights
 from detaudit.models.model import Model
 from detaudit.record import Record, TargetRecord
 from detaudit.report import Finding, Report
@@ -78,7 +78,8 @@ def _drift(record: Record, report: Report) -> Iterator[Finding]:
         for row in varying:
             if row.structural:
                 yield Finding("error", "structure-varies", name, row.output, f"{row.structural}.")
-        if name == reference and len(record.targets) > 1:
+        one_model = count_sets(read_weights(target)) < 2
+        if name == reference and len(record.targets) > 1 and one_model:
             yield Finding(
                 "warning",
                 "reference-varies",

@@ -101,7 +101,10 @@ def _deviation(target: TargetRow, report: Report) -> Iterator[str]:
         return
     reference = rows[0].reference
     if any(row.structural in APART for row in rows):
-        if count_sets(target.weights) == 1:
+        base = next(row for row in report.targets if row.name == reference)
+        if count_sets(base.weights) > 1:
+            yield f"{target.name} is not compared with {reference}, whose weights vary."
+        elif count_sets(target.weights) == 1:
             yield f"{target.name} is not the same model as {reference}: its weights are others."
         return
     verb = "gave" if target.kind == "measured" else "is predicted to give"

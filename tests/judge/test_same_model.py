@@ -142,6 +142,15 @@ def test_a_reference_that_varies_is_the_cause_for_those_that_do_not() -> None:
     )
 
 
+def test_a_reference_of_many_weights_is_not_said_to_be_measured_against() -> None:
+    record = make_torch_record(
+        {"cpu": by_run(floats(1), floats(2), floats(3)), OTHER_ISA: STEADY},
+        facts={"cpu": torch_facts(drawn)},
+    )
+    kinds = [finding.kind for finding in judge(record).findings]
+    assert kinds == ["not-the-same-model", "not-the-same-model", "run-drift"]
+
+
 def test_the_reference_is_the_one_that_judging_names() -> None:
     record = make_torch_record(
         {"cpu": STEADY, OTHER_ISA: STEADY},

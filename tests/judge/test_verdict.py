@@ -228,8 +228,11 @@ def test_a_target_with_other_weights_is_said_to_be_another_model() -> None:
     isa = "cpu[env.ATEN_CPU_CAPABILITY=default]"
     text = torch_sentence({"cpu": STEADY, isa: STEADY}, **{isa: "bb"})
     assert text.endswith(f" {isa} is not the same model as cpu: its weights are others.")
-    both = torch_sentence({"cpu": STEADY, isa: STEADY}, cpu=drawn, **{isa: drawn})
-    assert both == (
-        f"On cpu and {isa} 4 sessions had 4 different sets of weights and are not the same model."
-        " Among calls with the same weights no difference was seen."
-    )
+    both = torch_sentence({"cpu": STEADY, isa: STEADY}, **{isa: drawn})
+    assert both.endswith(" Among calls with the same weights no difference was seen.")
+
+
+def test_nothing_is_compared_with_a_reference_whose_weights_vary() -> None:
+    for name in ("cpu[env.ATEN_CPU_CAPABILITY=default]", "cpu[model=export.onnx]"):
+        text = torch_sentence({"cpu": STEADY, name: STEADY}, cpu=drawn)
+        assert text.endswith(f" {name} is not compared with cpu, whose weights vary.")
