@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from detaudit.judge.causes import name_some
 from detaudit.judge.torch_causes import name_draws, name_ops
@@ -62,7 +63,10 @@ def _training(target: TargetRecord, *, evaluated: bool) -> Iterator[Finding]:
             else "Nothing was switched; --eval switches the model to evaluation mode."
         )
         message = f"{modules}. {cure}"
-        yield Finding("warning", "training-mode", target.target.name, None, message)
+        # A model as a whole is named where no module in it is known to act on the mode.
+        known = any(trait.module for trait in target.traits.training)
+        level: Literal["info", "warning"] = "warning" if known else "info"
+        yield Finding(level, "training-mode", target.target.name, None, message)
 
 
 def _describe(trait: TrainingTrait) -> str:

@@ -132,7 +132,13 @@ def test_other_indices_without_a_tie_are_drift() -> None:
     assert "tied-indices" not in kinds(report)
 
 
-@pytest.mark.parametrize("device", ["mps", "mps:0", "tpu", "xpu"])
+def test_a_device_of_torch_is_refused_for_an_onnx_model() -> None:
+    """C11: a model of torch may name it, see the cases of torch."""
+    with pytest.raises(UsageError, match="mps is a device of torch.* devices are: cpu, cuda"):
+        plan_audit("model.onnx", "mps")
+
+
+@pytest.mark.parametrize("device", ["mps:0", "tpu", "xpu"])
 def test_devices_of_others_are_refused_clearly(device: str) -> None:
     """C11: before anything runs, with the known ones."""
     with pytest.raises(UsageError, match=f"unknown device '{device}'; known devices: cpu, cuda"):

@@ -364,6 +364,12 @@ def test_notes_are_passed_on() -> None:
     ]
 
 
+def test_a_model_in_training_mode_without_a_module_that_acts_on_it_is_no_warning() -> None:
+    whole = TrainingTrait("", "Net", "is in training mode, which its code may ask for")
+    (finding,) = judge(audited(Traits(training=(whole,)))).findings
+    assert (finding.level, finding.kind) == ("info", "training-mode")
+
+
 def test_traits_are_told_once_per_target_and_stand_in_the_report() -> None:
     record = make_torch_record(
         {"cpu": STEADY, "cpu[threads=1]": STEADY},
