@@ -15,7 +15,7 @@ from ..flags import read_flags
 from ..known import add_known, list_known
 from .place import Place, is_own, locate
 from .record import Watch
-from .states import WORDS, Twister, compare, read_twisters
+from .states import WORDS, Twister, compare, digest, read_twisters
 
 NOWHERE = Place("", 0, "", (), "MainThread")
 
@@ -130,12 +130,13 @@ class Desk:
         self.report("reseed" if reached & known else "seed", generator, what, place, seed)
         add_known(reached)
 
-    def report_draw(self, generator: str, what: str, place: Place, state: str) -> None:
+    def report_draw(self, generator: str, what: str, place: Place, state: bytes) -> None:
         """Tell every watch of a draw."""
+        digits = digest(state) if any(watch.draws for watch in self.watches) else ""
         known = generator in list_known()
         for watch in self.watches:
-            watch.add_draw(generator, what, place, state, known=known)
-        if not known:
+            watch.add_draw(generator, what, place, digits, known=known)
+        if not self.wants_draws(generator):
             self.refresh()
 
     def wants_draws(self, generator: str) -> bool:

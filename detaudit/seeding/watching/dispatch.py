@@ -9,7 +9,7 @@ from typing import Any
 
 from .desk import Call, desk
 from .draws import observe_draw
-from .states import TORCH_KINDS
+from .states import TORCH_KINDS, find_all
 from .wrap import make
 
 
@@ -39,7 +39,13 @@ class Listener:
 def _make_mode(torch: Any) -> Any:
     from torch.utils._python_dispatch import TorchDispatchMode
 
+    generators = find_all(TORCH_KINDS)
+
     class Mode(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return False  # to skip it, torch would import its compiler first, which takes seconds
+
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
@@ -48,10 +54,6 @@ def _make_mode(torch: Any) -> Any:
             if not draws or desk.local.busy or not desk.watches:
                 return func(*args, **kwargs)
             call = Call(f"torch.ops.{func}", args, kwargs, sys._getframe(1))
-            return make(func, call, _observe)
+            return make(func, call, lambda one: observe_draw(one, generators))
 
     return Mode()
-
-
-def _observe(call: Call) -> Any:
-    return observe_draw(call, TORCH_KINDS)

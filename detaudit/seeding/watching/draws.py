@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..generators import Generator, NumpyGenerator, PythonGenerator
 from .desk import Call, desk
 from .patch import Target
-from .states import TORCH_KINDS, read_digests
+from .states import TORCH_KINDS, find_all, read_bytes
 from .wrap import Conclude, Observe, wrap
 
 GROUPS = ("draws/python", "draws/numpy", "draws/torch")
@@ -37,11 +38,11 @@ def list_python_draws() -> list[Target]:
     """Drawing functions of the modules ``random`` and ``numpy.random``."""
     return [
         *(
-            _make_target("draws/python", random, name, "random", ("python",))
+            _make_target("draws/python", random, name, "random", (PythonGenerator(),))
             for name in _list_functions(random, random)
         ),
         *(
-            _make_target("draws/numpy", np.random, name, "numpy.random", ("numpy",))
+            _make_target("draws/numpy", np.random, name, "numpy.random", (NumpyGenerator(),))
             for name in _list_functions(np.random, np.random.mtrand)
         ),
     ]
@@ -49,39 +50,39 @@ def list_python_draws() -> list[Target]:
 
 def list_torch_draws(torch: ModuleType) -> list[Target]:
     """Drawing functions of torch and drawing methods of its tensors."""
-    functional = torch.nn.functional
+    functional, generators = torch.nn.functional, find_all(TORCH_KINDS)
     loose = [(torch, name, "torch") for name in _TORCH]
     loose += [(functional, name, "torch.nn.functional") for name in _FUNCTIONAL]
     targets = [
-        _make_target("draws/torch", module, name, path, TORCH_KINDS)
+        _make_target("draws/torch", module, name, path, generators)
         for module, name, path in loose
         if hasattr(module, name)
     ]
     for name in _TENSOR:
         original = getattr(torch.Tensor, name)
-        wrapper = wrap(original, f"torch.Tensor.{name}", _observe(TORCH_KINDS))
+        wrapper = wrap(original, f"torch.Tensor.{name}", _observe(generators))
         targets.append(Target("draws/torch", original, wrapper, torch.Tensor, name))
     return targets
 
 
-def observe_draw(call: Call, kinds: tuple[str, ...]) -> Conclude | None:
+def observe_draw(call: Call, generators: tuple[Generator, ...]) -> Conclude | None:
     """Report a call as a draw from every generator that it moves.
 
     Args:
         call: The call.
-        kinds: Generators that it can move.
+        generators: Those that it can move.
 
     """
     if call.is_own:
         return None
-    if not desk.wants_draws(kinds[0]):
+    if not desk.wants_draws(generators[0].name):
         desk.refresh()
         return None
     _report_unseeded(call)
-    before = read_digests(kinds)
+    before = read_bytes(generators)
 
     def conclude(_: object) -> None:
-        after = read_digests(kinds)
+        after = read_bytes(generators)
         place = call.locate()
         for kind, state in before.items():
             if after.get(kind) != state:
@@ -90,8 +91,8 @@ def observe_draw(call: Call, kinds: tuple[str, ...]) -> Conclude | None:
     return conclude
 
 
-def _observe(kinds: tuple[str, ...]) -> Observe:
-    return lambda call: observe_draw(call, kinds)
+def _observe(generators: tuple[Generator, ...]) -> Observe:
+    return lambda call: observe_draw(call, generators)
 
 
 def _report_unseeded(call: Call) -> None:
@@ -106,9 +107,11 @@ def _report_unseeded(call: Call) -> None:
         desk.report("unseeded-generator", "torch", what, call.locate())
 
 
-def _make_target(group: str, module: Any, name: str, path: str, kinds: tuple[str, ...]) -> Target:
+def _make_target(
+    group: str, module: Any, name: str, path: str, generators: tuple[Generator, ...]
+) -> Target:
     original = getattr(module, name)
-    wrapper = wrap(original, f"{path}.{name}", _observe(kinds), module=module.__name__)
+    wrapper = wrap(original, f"{path}.{name}", _observe(generators), module=module.__name__)
     return Target(group, original, wrapper)
 
 

@@ -28,7 +28,11 @@ _LAST_BLOCKS = 2048  # more than a million numbers, in some milliseconds
 
 @contextmanager
 def watch(*, draws: bool = False) -> Iterator[Watch]:
-    """Context that reports what happens to the randomness of this process.
+    """Context that reports what happens to the randomness of this process, with file and line.
+
+    Reports seedings of global generators, the first draws before them, generators that are made
+    without a seed, and changes of flags. What it wraps for that is put back when the last watch
+    ends; watches nest, may end in any order, and hear of all threads, but not of other processes.
 
     Args:
         draws: Whether to record every draw, and not only the first ones before a seed.

@@ -13,7 +13,7 @@ from .. import seeds
 from ..known import DEVICES_TOO, list_known
 from .desk import Call, desk
 from .patch import Target
-from .states import read_digests
+from .states import find_all, read_bytes
 from .wrap import Conclude, Observe, wrap
 
 _GROUP = "seeds"
@@ -76,10 +76,12 @@ def _observe(generator: str, index: int | None) -> Observe:
         seed = None if index is None else _read_seed(call.get(index, keyword))
         what = f"{call.label}({_write_arguments(call, index, seed)})"
         # Compilers put states back again and again, also where nothing has moved them.
-        before = read_digests((generator,)) if index is None else None
+        generators = find_all(frozenset({generator})) if index is None else ()
+        before = read_bytes(generators)
 
         def conclude(_: object) -> None:
-            if not call.is_own and read_digests((generator,)) != before:
+            moved = index is not None or read_bytes(generators) != before
+            if moved and not call.is_own:
                 desk.report_seed(generator, _list_reached(generator), known, what, seed, place)
                 desk.refresh()
             desk.settle(place)

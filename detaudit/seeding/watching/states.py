@@ -8,15 +8,15 @@ import sys
 from array import array
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..generators import DEVICE_KINDS, Pending, find_generators
+from ..generators import DEVICE_KINDS, Generator, Pending, find_generators
 
 WORDS = 624  # of a Mersenne twister, the generator of Python, NumPy and torch on the CPU
-TORCH_KINDS = ("torch", *DEVICE_KINDS)
+TORCH_KINDS = frozenset({"torch", *DEVICE_KINDS})
 _CHUNK = 16  # blocks of so many words at a time
 Step = Literal["same", "ahead", "behind", "unknown"]
 
@@ -69,32 +69,27 @@ def compare(before: Twister, after: Twister, blocks: int) -> Step:
     return "behind" if _leads_to(after, before, blocks) else "unknown"
 
 
-def read_digests(kinds: tuple[str, ...]) -> dict[str, str]:
-    """Short digests of states.
+def find_all(names: frozenset[str]) -> tuple[Generator, ...]:
+    """Generators of these names that there are in this process."""
+    found = find_generators(sys.modules.get("torch") if names & TORCH_KINDS else None)
+    return tuple(one for one in found if one.name in names and one.read())
 
-    Args:
-        kinds: Names of the generators to read.
 
-    Returns:
-        Eight hexadecimal digits per generator that there is; devices of one kind share theirs.
+def read_bytes(generators: tuple[Generator, ...]) -> dict[str, bytes]:
+    """States as bytes, by name; devices of one kind share theirs."""
+    with _below_modes(sys.modules.get("torch")):
+        return {one.name: b"".join(map(_to_bytes, one.read())) for one in generators}
 
-    """
-    torch = sys.modules.get("torch") if set(kinds) & set(TORCH_KINDS) else None
-    with _below_modes(torch):
-        return {
-            one.name: _digest(b"".join(map(_to_bytes, one.read())))
-            for one in find_generators(torch)
-            if one.name in kinds
-        }
+
+def digest(state: bytes) -> str:
+    """Eight hexadecimal digits that tell states apart."""
+    return hashlib.blake2b(state, digest_size=4).hexdigest()
 
 
 def _below_modes(torch: Any) -> AbstractContextManager[Any]:
     """Context that reads true states even where tensors are faked or operators are listened to."""
-    return nullcontext() if torch is None else torch._C._DisableTorchDispatch()
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=4).hexdigest()
+    guard = getattr(getattr(torch, "_C", None), "_DisableTorchDispatch", nullcontext)
+    return cast(AbstractContextManager[Any], guard())
 
 
 def _to_bytes(state: Any) -> bytes:
@@ -124,7 +119,7 @@ def _leads_to(start: Twister, end: Twister, blocks: int) -> bool:
 
 
 def _temper(key: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Numbers that a block of words gives [matsumoto1998]_."""
+    """Numbers that a block of words gives."""
     words: NDArray[np.uint32] = key ^ (key >> np.uint32(11))
     words ^= (words << np.uint32(7)) & np.uint32(0x9D2C5680)
     words ^= (words << np.uint32(15)) & np.uint32(0xEFC60000)
