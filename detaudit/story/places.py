@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
 
 from detaudit.seeding.events import Event, Frame
 
-_LIBRARIES = ("site-packages", "dist-packages")
+_LIBRARY = re.compile(r".*/(site-packages|dist-packages|lib/python3[^/]*)/(?P<rest>.+)", re.I)
+"""Files of packages, and of Python itself."""
+
+
+UNSEEN = "a line that was not seen"
 
 
 def shorten(file: str, folder: str) -> str:
@@ -24,27 +28,32 @@ def shorten(file: str, folder: str) -> str:
         'tgmm/gmm.py'
 
     """
-    parts = file.replace(os.sep, "/").split("/")
-    for library in _LIBRARIES:
-        if library in parts[:-1]:
-            last = len(parts) - 1 - parts[::-1].index(library)
-            return "/".join(parts[last + 1 :])
+    found = _LIBRARY.match(file.replace(os.sep, "/"))
+    if found is not None:
+        return found["rest"]
     start = folder.rstrip("/" + os.sep) + os.sep
     return file[len(start) :] if file.startswith(start) else file
 
 
+def name_line(file: str, line: int, folder: str) -> str:
+    """File and line; nothing for a line that was not seen."""
+    return f"{shorten(file, folder)}:{line}" if file else ""
+
+
+def name_function(function: str) -> str:
+    """Function that a line belongs to; nothing at top level."""
+    return "" if function in ("", "<module>") else f" in {function}"
+
+
 def name_place(event: Event, folder: str) -> str:
     """File, line and function of an event."""
-    if not event.file:
-        return ""
-    place = f"{shorten(event.file, folder)}:{event.line}"
-    return place if event.function in ("", "<module>") else f"{place} in {event.function}"
+    return name_line(event.file, event.line, folder) + name_function(event.function)
 
 
 def is_import(event: Event) -> bool:
     """Whether an event happened while a library was imported, and is the library's own affair."""
     for file, _, function in ((event.file, event.line, event.function), *event.stack):
-        if not _is_library(file):
+        if not is_library(file):
             return False
         if function == "<module>":
             return True
@@ -52,16 +61,12 @@ def is_import(event: Event) -> bool:
 
 
 def find_caller(event: Event) -> Frame | None:
-    """Line of the user's code that led to an event in a library, None if it is in it itself."""
-    if not _is_library(event.file):
+    """Line outside the libraries that led to an event in one, None if it was not seen."""
+    if not is_library(event.file):
         return None
-    return _find_outside(event.stack) or (event.stack[-1] if event.stack else None)
+    return next((frame for frame in event.stack if not is_library(frame[0])), None)
 
 
-def _find_outside(stack: Sequence[Frame]) -> Frame | None:
-    return next((frame for frame in stack if not _is_library(frame[0])), None)
-
-
-def _is_library(file: str) -> bool:
-    parts = file.replace(os.sep, "/").split("/")
-    return not file or file.startswith("<") or any(name in parts for name in _LIBRARIES)
+def is_library(file: str) -> bool:
+    """Whether a file belongs to a package that was installed, or to Python itself."""
+    return not file or file.startswith("<") or _LIBRARY.match(file.replace(os.sep, "/")) is not None

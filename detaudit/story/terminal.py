@@ -11,7 +11,7 @@ from detaudit.render.sheet import Cells, Column, Line
 from detaudit.render.words import count, plural
 from detaudit.version import __version__
 
-from .places import is_import, name_place
+from .places import is_import, is_library, name_function, name_line, name_place
 from .seeds import has_no_seed, is_unseeded
 from .told import Story, Told
 from .wording import explain, list_blind, name_kind, say_comparison, say_end, say_verdict
@@ -101,7 +101,6 @@ def _show_events(story: Story, page: Page) -> Iterator[RenderableType]:
         Column("generator", "left"),
         Column("call", "left", flexible=True),
         Column("place", "left", flexible=True),
-        Column("times", optional=True),
     )
     items: list[Cells | Line] = []
     for told in shown[:_MOST_EVENTS]:
@@ -115,14 +114,14 @@ def _show_events(story: Story, page: Page) -> Iterator[RenderableType]:
 
 def _make_row(told: Told, folder: str) -> Cells:
     event = told.event
+    inside = "" if is_library(event.file) else name_function(event.function)
     warns = told.early or (has_no_seed(event) and not is_import(event))
     return Cells(
         (
             name_kind(told),
             "" if event.kind == "flag" else event.generator,
             event.what,
-            name_place(event, folder),
-            count(event.count),
+            name_line(event.file, event.line, folder) + inside,
         ),
         style="yellow" if warns else "",
     )

@@ -5,10 +5,18 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator, Sequence
 
-from detaudit.render.words import plural
+from detaudit.render.words import count, plural
 from detaudit.seeding.events import Event
 
-from .places import find_caller, is_import, name_place, shorten
+from .places import (
+    UNSEEN,
+    find_caller,
+    is_import,
+    is_library,
+    name_function,
+    name_line,
+    name_place,
+)
 from .seeds import (
     find_seed_before,
     has_default_seed,
@@ -138,7 +146,7 @@ def _say_reseeded(run: Run, folder: str) -> Iterator[str]:
         found = [one for one in reseeds if one.event.generator == name]
         times = sum(one.event.count for one in found)
         often = "" if times == 1 else f"{times:,} times, first "
-        first = f"at {name_place(found[0].event, folder) or 'a line that was not seen'}"
+        first = f"at {name_place(found[0].event, folder) or UNSEEN}"
         yield f"{name} was seeded again {often}{first} ({found[0].event.what})."
 
 
@@ -171,6 +179,8 @@ def _say_repeated(story: Story) -> Iterator[str]:
 
 def _explain(run: Run, told: Told, folder: str) -> Iterator[str]:
     event = told.event
+    if event.count > 1:
+        yield f"{count(event.count)} times"
     if told.early:
         seeded = is_ever_seeded(run, event.generator)
         yield (
@@ -190,27 +200,28 @@ def _explain(run: Run, told: Told, folder: str) -> Iterator[str]:
         yield "by a library for itself, while it is imported"
     if has_default_seed(event):
         yield "it draws the same numbers as every such generator"
+    if is_library(event.file) and event.function != "<module>":
+        yield name_function(event.function).strip()
     caller = find_caller(event)
     if caller is not None:
         file, line, function = caller
-        inside = "" if function == "<module>" else f" in {function}"
-        yield f"led to by {shorten(file, folder)}:{line}{inside}"
+        yield f"led to by {name_line(file, line, folder)}{name_function(function)}"
     if event.thread != "MainThread":
         yield f"in thread {event.thread}"
 
 
 def _name_first(events: Sequence[Event], folder: str) -> str:
     """First of the events that have something, the others counted."""
-    first = f"{events[0].what} at {name_place(events[0], folder) or 'a line that was not seen'}"
+    first = f"{events[0].what} at {name_place(events[0], folder) or UNSEEN}"
     rest = len(events) - 1
     return f"{first} and {plural(rest, 'more place')} have" if rest else f"{first} has"
 
 
 def _name_call(told: Told, folder: str) -> str:
-    return f"{name_place(told.event, folder)} ({told.event.what})"
+    return f"{name_place(told.event, folder) or UNSEEN} ({told.event.what})"
 
 
 def _name_moment(moment: Moment | None, folder: str) -> str:
     if moment is None:
         return ""
-    return f"{shorten(moment.file, folder)}:{moment.line} ({moment.what})"
+    return f"{name_line(moment.file, moment.line, folder) or UNSEEN} ({moment.what})"

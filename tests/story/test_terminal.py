@@ -27,12 +27,12 @@ software  python 3.12.1, numpy 2.4.6
 runs      2, each ended with exit code 0
 
 Seeds and flags, in order (run 1) ──────────────────────────────────────────────
-           generator  call                            place       times
-  drawn    torch      torch.rand                      train.py:1      1
+           generator  call                            place
+  drawn    torch      torch.rand                      train.py:1
     before torch was seeded
-  seeded   torch      torch.seed(3)                   train.py:2      1
-  no seed  numpy      numpy.random.default_rng()      train.py:4      1
-  flag                cudnn_benchmark: False -> True  train.py:5      1
+  seeded   torch      torch.seed(3)                   train.py:2
+  no seed  numpy      numpy.random.default_rng()      train.py:4
+  flag                cudnn_benchmark: False -> True  train.py:5
 
 Draws (run 1) ──────────────────────────────────────────────────────────────────
     call        place       draws

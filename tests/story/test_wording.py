@@ -88,6 +88,7 @@ def test_what_a_library_makes_for_itself_is_told_and_not_held_against_the_script
     assert verdict(run) == ["Nothing was drawn from a global generator."]
     assert explain(run, run.told[0], FOLDER) == (
         "by a library for itself, while it is imported",
+        "in Dummy",
         "led to by train.py:1",
     )
     assert not is_unseeded(run)
@@ -105,7 +106,9 @@ def test_reseeding_names_both_lines_and_says_whether_the_seed_is_the_same() -> N
         "torch was seeded again 3 times, first at tgmm/gmm.py:120 in seed_all (torch.seed(3)).",
     ]
     assert explain(run, run.told[1], FOLDER) == (
+        "2 times",
         "the seed of before: the numbers that followed it follow again",
+        "in seed_all",
         "led to by train.py:30 in main",
     )
     assert explain(run, run.told[2], FOLDER) == ("the seed was 3 before",)
