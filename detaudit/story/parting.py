@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 
 from .reasons import Side, find_reasons
@@ -46,18 +46,15 @@ def _sort(run: Run) -> dict[str, list[int]]:
 
 
 def _compare(number: int, one: Side, two: Side, folder: str) -> Comparison:
-    first, other = list(map(one.show, one.places)), list(map(two.show, two.places))
-    same = _count_same(zip(first, other, strict=False))
-    if same == len(first) == len(other):
+    same = _count_same(one, two, one.places, two.places)
+    if same == len(one.places) == len(two.places):
         return Comparison(one.generator, number, same)
-    left = first[same] if same < len(first) else None
-    right = other[same] if same < len(other) else None
-    rest = zip(reversed(first[same:]), reversed(other[same:]), strict=False)
+    left, right = one.find(same), two.find(same)
     return Comparison(
         one.generator,
         number,
         same,
-        again=_count_same(rest),
+        again=_count_same(one, two, one.places[:same:-1], two.places[:same:-1]),
         kind=_name_kind(left, right),
         before=one.find_end(same),
         first=left,
@@ -66,7 +63,9 @@ def _compare(number: int, one: Side, two: Side, folder: str) -> Comparison:
     )
 
 
-def _count_same(pairs: Iterable[tuple[Moment, Moment]]) -> int:
+def _count_same(one: Side, two: Side, mine: Sequence[int], theirs: Sequence[int]) -> int:
+    """Draws that are the same, from the first on; a million of them take no memory."""
+    pairs = zip(map(one.show, mine), map(two.show, theirs), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
