@@ -134,7 +134,7 @@ def test_other_indices_without_a_tie_are_drift() -> None:
 
 def test_a_device_of_torch_is_refused_for_an_onnx_model() -> None:
     """C11: a model of torch may name it, see the cases of torch."""
-    with pytest.raises(UsageError, match="mps is a device of torch.* devices are: cpu, cuda"):
+    with pytest.raises(UsageError, match=r"mps is a device of torch.* devices are: cpu, cuda"):
         plan_audit("model.onnx", "mps")
 
 
