@@ -54,7 +54,7 @@ def _compare(number: int, one: Side, two: Side, folder: str) -> Comparison:
         one.generator,
         number,
         same,
-        again=_count_same(one, two, one.places[:same:-1], two.places[:same:-1]),
+        again=_count_same(one, two, one.places[same:][::-1], two.places[same:][::-1]),
         kind=_name_kind(left, right),
         before=one.find_end(same),
         first=left,

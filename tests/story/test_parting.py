@@ -43,6 +43,15 @@ def test_runs_part_in_state() -> None:
     assert found.other == Moment("numpy.rand", TRAIN, 3, "<module>", "B")
 
 
+def test_a_draw_more_in_one_run_leaves_the_rest_the_same() -> None:
+    rest = [draw("numpy", 4, "b"), draw("numpy", 5, "c")]
+    one = make_run(draw("numpy", 2, "a"), draw("numpy", 3, "b"), *rest)
+    two = make_run(draw("numpy", 2, "a"), *rest)
+    for runs in ((one, two), (two, one)):
+        (found,) = compare(*runs)
+        assert (found.kind, found.same, found.again) == ("place", 1, 2)
+
+
 def test_runs_part_in_place() -> None:
     one = make_run(draw("numpy", 3, "a"), draw("numpy", 4, "b"))
     two = make_run(draw("numpy", 3, "a"), draw("numpy", 5, "b"))
