@@ -112,6 +112,7 @@ class TorchBackend:
         settings.limit_threads(torch, self._options)
         settings.set_precision(torch, self._options)
         self.builder = Builder(job, self.device)
+        self._first: Mapping[str, Any] = {}
 
     def seed(self) -> dict[str, Any]:
         """Seed all generators before any code of the user is imported, unless none is wanted."""
@@ -119,6 +120,9 @@ class TorchBackend:
 
     def build(self) -> Built:
         """Fresh model, the same for every session and process where the job is seeded."""
+        self.seed()
+        self.builder.prepare()
+        # Importing may draw, and only the first session imports.
         self.seed()
         return self.builder.build()
 
@@ -129,13 +133,16 @@ class TorchBackend:
         settings.set_precision(self._torch, self._options)
         if "threads" in self._options:
             self._torch.set_num_threads(int(self._options["threads"]))
-        return TorchLive(self._job, built, self.device, self.builder.code)
+        live = TorchLive(self._job, built, self.device, self.builder.code)
+        self._first = self._first or live.effective
+        return live
 
     def look_back(self, live: Live, values: Mapping[str, Any]) -> dict[str, Any]:
         """Traits of the model, seen in further calls."""
         from detaudit.worker.torch.probing import probe
 
         assert isinstance(live, TorchLive)
+        live.notes += live.find_changes(self._first)
         return {"traits": probe(live, values, self._job["seed"])}
 
 
@@ -168,7 +175,7 @@ class TorchLive:
         self._code = code
         self.asked: list[str] = job["outputs"]
         self._options: Mapping[str, str] = job["target"]["options"]
-        self.notes = built.notes
+        self.notes = list(built.notes)
         self.model = built.model
         self.digests = digest_weights(self.model)
         self.weights = join_digests(self.digests)
@@ -191,10 +198,15 @@ class TorchLive:
         """What the model returns when it is not compiled."""
         return self._try(self.model, values)
 
-    def find_changes(self) -> list[str]:
-        """What is not in force any more as it was before the runs, one line each."""
+    def find_changes(self, first: Mapping[str, Any]) -> list[str]:
+        """What is not in force as it was, one line each.
+
+        Args:
+            first: what was in force in the first session
+
+        """
         now = settings.read_effective(self._torch, self.model, self._device, self._options)
-        notes = settings.compare_effective(self.effective, now)
+        notes = settings.compare_effective(first, now)
         if self._called is not self.model and not has_compiled():
             notes.append("torch.compile found nothing to compile: the model ran as it is")
         return notes

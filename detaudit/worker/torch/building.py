@@ -69,6 +69,17 @@ class Builder:
         found = [self._recipe["file"] or self.code, self._recipe["checkpoint"]]
         return [str(file) for file in found if file]
 
+    def prepare(self) -> None:
+        """Import the code of the model, unless that was done before.
+
+        Raises:
+            Misuse: if the command names what does not exist
+            Failed: if the code raises
+
+        """
+        if self._recipe["kind"] == "factory":
+            self._factory = self._factory or Factory(self._recipe)
+
     def build(self) -> Built:
         """Fresh model on the CPU, in the mode that its code leaves it in unless asked otherwise.
 
@@ -84,9 +95,9 @@ class Builder:
         return self._switch(built) if self._evaluate else built
 
     def _make(self) -> Built:
+        self.prepare()
         kind = self._recipe["kind"]
-        if kind == "factory":
-            self._factory = self._factory or Factory(self._recipe)
+        if self._factory is not None:
             model = self._factory.build()
             return Built(model, (model, self._factory.maker, self._factory.module))
         file = Path(self._recipe["file"])

@@ -32,7 +32,7 @@ def probe(live: TorchLive, values: Mapping[str, Any], seed: int) -> dict[str, An
         plain form of ``detaudit.traits.Traits``
 
     """
-    notes = [*live.notes, *live.find_changes()]
+    notes = list(live.notes)
     traits: dict[str, Any] = {
         "random_ops": [],
         "unordered_ops": [],

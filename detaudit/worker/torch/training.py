@@ -43,7 +43,7 @@ def find_training(model: Any) -> list[dict[str, str]]:
             "effect": "is in training mode, which its code may ask for",
         }
         for path, module in find_modules(model).items()
-        if _is_training(module) and not path and name_type(module) != _GRAPH
+        if _is_training(module) and not path and _GRAPH not in _name_kinds(module)
     ]
 
 
@@ -53,10 +53,14 @@ def name_type(module: Any) -> str:
 
 
 def _find_effects(module: Any) -> Iterator[str]:
-    kinds = {name_type(module), *(kind.__name__ for kind in type(module).__mro__)}
+    kinds = _name_kinds(module)
     for effect in _EFFECTS:
         if told := effect(module, kinds):
             yield told
+
+
+def _name_kinds(module: Any) -> set[str]:
+    return {name_type(module), *(kind.__name__ for kind in type(module).__mro__)}
 
 
 def _dropout(module: Any, kinds: set[str]) -> str:
