@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..events import Draw, Event, Kind
 from .place import Place
 
-EARLY = 3  # draws of a generator before it is seeded that are reported
+EARLY = 2  # draws of a generator before it is seeded that are reported
 LONGEST_TRACE = 1_000_000
 
 
