@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 
 from ..events import Frame
 
-OWN = __name__.rpartition(".watching.")[0]
+_OWN = str(Path(__file__).parent.parent) + os.sep
 # A call is the doing of whoever called these, whatever they call in between.
 _INTERNAL = frozenset({"torch", "numpy", "random", "contextlib", "functools", "importlib"})
 _DEPTH = 12
@@ -52,7 +54,7 @@ def name_module(frame: FrameType) -> str:
 
 def is_own(frame: FrameType) -> bool:
     """Whether a frame runs in this package."""
-    return f"{name_module(frame)}.".startswith(f"{OWN}.")
+    return frame.f_code.co_filename.startswith(_OWN)
 
 
 def _is_internal(frame: FrameType) -> bool:
