@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 _MEMORY = re.compile(
-    r"out of memory|bad_alloc|failed to allocate|BFCArena|unable to allocate", re.I
+    r"out of memory|bad_alloc|(?:failed|unable) to allocate|can't allocate memory|BFCArena", re.I
 )
 _STATUS = re.compile(r"^.*?\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ")
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")

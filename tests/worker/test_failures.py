@@ -31,6 +31,10 @@ from detaudit.worker.failures import logged_errors, reason
         (MemoryError("too large"), "out of memory: too large"),
         (RuntimeError("std::bad_alloc"), "out of memory: std::bad_alloc"),
         (
+            RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 TB"),
+            "out of memory: DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 TB",
+        ),
+        (
             RuntimeError("BFCArena::AllocateRawInternal Available memory of 0 is smaller"),
             "out of memory: BFCArena::AllocateRawInternal Available memory of 0 is smaller",
         ),
