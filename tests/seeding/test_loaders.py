@@ -66,7 +66,8 @@ def test_workers_draw_the_same_again_and_differ_from_each_other(
 
 def test_workers_of_another_seed_draw_something_else() -> None:
     first, other = (read(seed, 1, "fork", epochs=1) for seed in (3, 4))
-    assert not {one[1:] for one in first[0]} & {one[1:] for one in other[0]}
+    assert not {one[1] for one in first[0]} & {one[1] for one in other[0]}
+    assert not {one[2] for one in first[0]} & {one[2] for one in other[0]}
 
 
 def test_without_workers_the_order_is_that_of_the_generator() -> None:
