@@ -15,7 +15,7 @@ from detaudit.worker.torch.training import find_training
 from detaudit.worker.torch.weights import digest_weights
 
 if TYPE_CHECKING:
-    from detaudit.worker.torch.backend import TorchLive
+    from detaudit.worker.torch.live import TorchLive
 
 _RESEEDED = 3
 
