@@ -10,7 +10,7 @@ import pytest
 
 from detaudit.cli import main
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 pytest.importorskip("torch")
 
 TRAIN = """\

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from detaudit.seeding import SeedError, isolated, loader_generator, watch, worker_init_fn
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 class Draws:

@@ -14,7 +14,7 @@ from detaudit.seeding import get_seeds_state, isolated, set_seeds, watch
 from detaudit.seeding.known import return_to_known
 from tests.seeding.test_watch import CUBLAS, here, tell
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 @pytest.fixture

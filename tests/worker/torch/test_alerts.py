@@ -7,7 +7,7 @@ import pytest
 
 from detaudit.worker.torch.alerts import collect_alerts, explain_alert, read_alert
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 def use_both() -> Any:

@@ -13,7 +13,7 @@ import pytest
 from tests.worker.torch.archives import export
 from tests.worker.torch.jobs import Message, last, make_job, talk
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 Write = Callable[..., Path]
 X = np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 4)

@@ -8,7 +8,7 @@ import pytest
 
 from detaudit.worker.torch.blame import blame, first_line
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 def raised(file: Path) -> BaseException:

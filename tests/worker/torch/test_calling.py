@@ -9,7 +9,7 @@ import pytest
 from detaudit.worker.failures import Failed
 from detaudit.worker.torch.calling import Call
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 X = np.array([1.0, 2.0], np.float32)
 X.flags.writeable = False

@@ -10,7 +10,7 @@ from detaudit.worker.failures import Failed, Misuse
 from detaudit.worker.torch.checkpoint import load_checkpoint
 from tests.worker.torch.archives import Evil
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 def net(width: int = 3) -> Any:

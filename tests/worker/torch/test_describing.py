@@ -14,7 +14,7 @@ from detaudit.worker.torch.backend import describe
 from tests.worker.torch.archives import export
 from tests.worker.torch.jobs import make_job
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 Write = Callable[..., Path]
 

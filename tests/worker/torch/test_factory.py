@@ -11,7 +11,7 @@ import pytest
 from detaudit.worker.failures import Failed, Misuse
 from detaudit.worker.torch.factory import Factory
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 Write = Callable[..., Path]
 

@@ -19,7 +19,7 @@ from tests.worker.torch.archives import (
     rewrite,
 )
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 def linear() -> Any:

@@ -9,7 +9,7 @@ from detaudit.worker.failures import Failed
 from detaudit.worker.torch.guard import check_program
 from tests.worker.torch.archives import change_graph, export
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 def conv() -> Any:

@@ -15,7 +15,7 @@ from detaudit.worker.torch.install import (
     list_versions,
 )
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 def test_the_build_is_told() -> None:

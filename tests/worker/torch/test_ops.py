@@ -7,7 +7,7 @@ import pytest
 
 from detaudit.worker.torch.ops import OpWatch
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 def watch(model: Any, *args: Any) -> OpWatch:

@@ -10,7 +10,7 @@ import pytest
 from detaudit.worker.failures import Failed, Misuse
 from detaudit.worker.torch.outputs import list_tensors, name_outputs, walk_outputs
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 @dataclass

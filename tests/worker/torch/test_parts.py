@@ -7,7 +7,7 @@ import pytest
 
 from detaudit.worker.torch.parts import find_modules, find_weights, name_modules
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 def linear() -> Any:

@@ -8,7 +8,7 @@ import pytest
 from detaudit.seeding.flags import read_flags
 from detaudit.worker.torch import settings
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 def job(mode: str | None = None, *, seeded: bool = True) -> dict[str, Any]:

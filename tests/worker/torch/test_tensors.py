@@ -7,7 +7,7 @@ import pytest
 
 from detaudit.worker.torch.tensors import read_tensor
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 @pytest.mark.parametrize(

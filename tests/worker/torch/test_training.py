@@ -7,7 +7,7 @@ import pytest
 
 from detaudit.worker.torch.training import find_training
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 MASK = "draws a new mask at every call (p=0.5)"
 MASKS = "draws new dropout masks at every call (dropout=0.2)"

@@ -6,7 +6,7 @@ import pytest
 
 from detaudit.worker.torch.weights import digest_weights, join_digests
 
-pytestmark = pytest.mark.modern
+pytestmark = pytest.mark.torch
 
 
 def digest(model: Any) -> str:
