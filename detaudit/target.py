@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from detaudit.errors import UsageError
+from detaudit.items import quote, split, unquote
 from detaudit.models.backend import Backend, find_backend
 from detaudit.options import ANY_BACKEND, PROVIDER, SESSION, TEXT, TORCH, Option
 
@@ -61,7 +62,7 @@ class Target:
         """Canonical text, which parses back into the same target."""
         if not self.options:
             return self.device
-        return f"{self.device}[{','.join(f'{key}={_quote(value)}' for key, value in self.options)}]"
+        return f"{self.device}[{','.join(f'{key}={quote(value)}' for key, value in self.options)}]"
 
     @property
     def family(self) -> str:
@@ -160,14 +161,14 @@ cuda:<number>, openvino, ep:<ProviderName> (for a GPU write cuda:0)
 
 def _read_options(text: str, whole: str, backend: Backend) -> dict[str, str]:
     options: dict[str, str] = {}
-    for item in _split(text, whole, backend):
+    for item in split(text, whole, _list_devices(backend)):
         key, equals, value = item.partition("=")
         key = key.strip()
         if not equals:
             raise UsageError(f"option '{item}' of target '{whole}' is not of the form key=value")
         if key in options:
             raise UsageError(f"option {key} is given twice in target '{whole}'")
-        options[key] = _unquote(value.strip())
+        options[key] = unquote(value.strip())
     return options
 
 
@@ -191,9 +192,13 @@ def parse_targets(texts: Iterable[str] | str, backend: Backend = "ort") -> tuple
     """
     if isinstance(texts, str):
         texts = [texts]
-    found = [parse_target(part, backend) for text in texts for part in _split(text, text, backend)]
+    found = [
+        parse_target(part, backend)
+        for text in texts
+        for part in split(text, text, _list_devices(backend))
+    ]
     if not found:
-        raise UsageError(f"the list of devices is empty; known devices: {_DEVICES[backend]}")
+        raise UsageError(f"the list of devices is empty; {_list_devices(backend)}")
     return tuple(dict.fromkeys(found))
 
 
@@ -268,6 +273,10 @@ def _canonical_provider(device: str) -> str:
     return _canonical_device(own, "ort") if own else device
 
 
+def _list_devices(backend: Backend) -> str:
+    return f"known devices: {_DEVICES[backend]}"
+
+
 def _known_options(backend: Backend, family: str) -> Mapping[str, Option]:
     own = TORCH if backend == "torch" else {**SESSION, **PROVIDER.get(family, {})}
     return {**ANY_BACKEND, **own}
@@ -295,46 +304,3 @@ def _canonical_option(backend: Backend, family: str, key: str, value: str) -> st
         raise UsageError(f"unknown option {key}{hint}; known options: {names}")
     canonical = option.canonical(key, value)
     return None if canonical == option.default else canonical
-
-
-def _unquote(value: str) -> str:
-    """Value without the quotes around all of it, which keep its commas and brackets together."""
-    quoted = len(value) > 1 and value[0] == value[-1] == '"' and '"' not in value[1:-1]
-    return value[1:-1] if quoted else value
-
-
-def _quote(value: str) -> str:
-    """Value as it parses back, in quotes where it would fall apart without."""
-    try:
-        holds = not value or _split(value, value, "ort") == [value]
-    except UsageError:
-        holds = False
-    return value if holds else f'"{value}"'
-
-
-def _split(text: str, whole: str, backend: Backend) -> list[str]:
-    """Parts between the commas that stand outside brackets, braces and quotes."""
-    parts, depth, quoted, start = [], 0, False, 0
-    for position, character in enumerate(text):
-        if character == '"':
-            quoted = not quoted
-        elif quoted:
-            continue
-        elif character in "[{":
-            depth += 1
-        elif character in "]}":
-            depth -= 1
-        elif character == "," and depth == 0:
-            parts.append(text[start:position])
-            start = position + 1
-        if depth < 0:
-            break
-    if depth != 0 or quoted:
-        raise UsageError(f"brackets or quotes do not match in '{whole}'")
-    parts.append(text[start:])
-    stripped = [part.strip() for part in parts]
-    if stripped == [""]:
-        return []
-    if "" in stripped:
-        raise UsageError(f"an item is empty in '{whole}'; known devices: {_DEVICES[backend]}")
-    return stripped

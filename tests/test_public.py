@@ -129,7 +129,7 @@ NOUNS = {
     f"detaudit.{name}"
     for name in (
         *("errors", "target", "options", "spec", "record", "report", "rows", "plain"),
-        *("target_row", "requirement", "version", "archive", "placing", "traits"),
+        *("target_row", "requirement", "version", "archive", "placing", "traits", "items"),
     )
 }
 MAY_IMPORT = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,14 +13,12 @@ from detaudit.capture.fold import Folding
 from detaudit.capture.inputs import Inputs, make_inputs, write_inputs
 from detaudit.capture.job import Work, make_job
 from detaudit.capture.launch import Worker, launch
+from detaudit.capture.opened import Opened, open_models, sign_parts
 from detaudit.capture.pairing import pair_inputs
 from detaudit.capture.spool import Spool
 from detaudit.errors import ModelError, UsageError
-from detaudit.models import open_model
-from detaudit.models.backend import find_backend
 from detaudit.models.model import Model
 from detaudit.record import Record, TargetRecord
-from detaudit.requirement import parse_requirement
 from detaudit.seeding import isolated
 from detaudit.spec import AuditSpec
 from detaudit.target import Target
@@ -50,15 +47,11 @@ def follow_course(spec: AuditSpec, first: Worker, work: Path, progress: Progress
         ModelError: if the file is no valid or safe model
 
     """
-    (work / "model").mkdir()
-    model = _open(spec, None, work / "model")
-    others = _open_others(spec, work)
-    _check_outputs(spec, model)
-    _check_writes(spec, [model, *others.values()])
+    opened = open_models(spec, work)
     # Whoever calls this keeps the random numbers that were coming.
     with isolated(spec.inputs.seed) as seeding:
         assert seeding is not None
-        audit = _Audit(spec, model, others, work, progress)
+        audit = _Audit(spec, opened, work, progress)
         targets = audit.run(first)
     return Record(
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -78,36 +71,6 @@ def follow_course(spec: AuditSpec, first: Worker, work: Path, progress: Progress
     )
 
 
-def _open(spec: AuditSpec, text: str | None, folder: Path) -> Model:
-    """Open what targets name, the audited model for None."""
-    backend = find_backend(text or spec.model)
-    if backend == "torch":
-        ours = [target for target in spec.targets if target.model == text]
-        # Where no target runs the audited model, this interpreter describes it.
-        target = ours[0] if ours else Target("cpu", backend=backend)
-        from detaudit.capture.describing import describe_torch
-
-        return describe_torch(text or spec.model, spec, target)
-    labels = dict(spec.judging.labels) if text is None else {}
-    return open_model(
-        text or spec.model, work=folder, trust=spec.trust, labels=labels.get("", labels) or None
-    )
-
-
-def _open_others(spec: AuditSpec, work: Path) -> dict[str, Model | ModelError]:
-    """Models that targets bring, or why they cannot be opened."""
-    found: dict[str, Model | ModelError] = {}
-    for number, text in enumerate(dict.fromkeys(target.model for target in spec.targets)):
-        if text is not None:
-            folder = work / f"other-{number}"
-            folder.mkdir()
-            try:
-                found[text] = _open(spec, text, folder)
-            except ModelError as error:
-                found[text] = error
-    return found
-
-
 def _detach(model: Model) -> Model:
     """Model without paths inside the working folder, which mean nothing once it is gone."""
     return dataclasses.replace(model, graph=model.path, root=None, parts=())
@@ -116,25 +79,17 @@ def _detach(model: Model) -> Model:
 class _Audit:
     """The state of one audit while it runs."""
 
-    def __init__(
-        self,
-        spec: AuditSpec,
-        model: Model,
-        others: Mapping[str, Model | ModelError],
-        work: Path,
-        progress: Progress,
-    ) -> None:
+    def __init__(self, spec: AuditSpec, opened: Opened, work: Path, progress: Progress) -> None:
         self._spec = spec
-        self._others = others
+        self._opened = opened
         self._work = work
         self._progress = progress
-        self.model = model
+        self.model = opened.model
         self.interrupted = False
         self.notes: list[str] = []
         self._learned = False
         self.spool = Spool()
-        opened = [model, *(other for other in others.values() if isinstance(other, Model))]
-        self._signatures = {model.path: _sign(model) for model in opened}
+        self._signatures = {model.path: sign_parts(model) for model in opened.models}
         self._use_inputs(make_inputs(self.model, spec.inputs))
 
     def run(self, first: Worker) -> tuple[TargetRecord, ...]:
@@ -203,9 +158,7 @@ class _Audit:
         batch, rate = self._batch(target), self.inputs.sampling_rate
         if target.model is None:
             return Work(self.model, self._files, batch, rate)
-        model = self._others[target.model]
-        if isinstance(model, ModelError):
-            raise model
+        model = self._opened.other(target.model)
         pairing = pair_inputs(self.inputs, model)
         if pairing.note:
             self.notes.append(f"{target.name}: {pairing.note}")
@@ -238,7 +191,7 @@ class _Audit:
             worker = None
             if message.get("misuse"):
                 raise UsageError(f"{work.model.path}: {message['reason']}")
-            if _sign(work.model) != self._signatures[work.model.path]:
+            if sign_parts(work.model) != self._signatures[work.model.path]:
                 why = "the file of the model changed during the audit"
                 return folding.end("failed", {"reason": why})
             if message["event"] in ("failed", "unavailable"):
@@ -261,19 +214,6 @@ class _Audit:
         }
 
 
-def _sign(model: Model) -> list[tuple[int, int, int] | None]:
-    """What tells that a file of the model is another one, short of reading it again."""
-    found: list[tuple[int, int, int] | None] = []
-    for path in model.parts:
-        try:
-            status = path.stat()
-        except OSError:
-            found.append(None)
-        else:
-            found.append((status.st_ino, status.st_size, status.st_mtime_ns))
-    return found
-
-
 def _ended(target: Target, status: Any, reason: str) -> TargetRecord:
     return TargetRecord(target=target, status=status, reason=reason)
 
@@ -281,28 +221,3 @@ def _ended(target: Target, status: Any, reason: str) -> TargetRecord:
 def _objects_to_sizes(record: TargetRecord, inputs: Inputs) -> bool:
     """Whether the very first call failed while sizes were ours to choose."""
     return record.status == "failed" and not record.outcomes and len(inputs.sizes) > 1
-
-
-def _check_writes(spec: AuditSpec, models: Iterable[Model | ModelError]) -> None:
-    parts = {part.resolve() for model in models if isinstance(model, Model) for part in model.parts}
-    for path in spec.writes:
-        if Path(path).resolve() in parts:
-            raise UsageError(f"{path} is a part of the model, which must not be overwritten")
-
-
-def _check_outputs(spec: AuditSpec, model: Model) -> None:
-    if model.backend == "torch":
-        return  # What it returns is known once it ran.
-    known = [output.name for output in model.outputs]
-    for name in spec.outputs:
-        if name not in known:
-            raise UsageError(f"the model has no output '{name}'; it has: {', '.join(known)}")
-    for requirement in parse_requirement(spec.judging.requirement or "identical"):
-        wanted = requirement.output
-        # Parts of an output have names such as scores["cat"] or len(boxes).
-        if wanted is not None and not any(name in wanted for name in known):
-            raise UsageError(
-                f"--require: the model has no output '{wanted}'; it has: {', '.join(known)}"
-            )
-    if not known:
-        raise ModelError(f"{spec.model} has no output that could be compared")
