@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,10 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import detaudit
 from detaudit.seeding import determinism, isolated
+from detaudit.seeding.known import return_to_known
 
 PACKAGE = Path(detaudit.__file__).parent
 CUBLAS = determinism.CUBLAS
@@ -22,9 +25,14 @@ CUBLAS = determinism.CUBLAS
 
 @pytest.fixture(autouse=True)
 def contained(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Leave generators and modes as they were, and start without the variable for cuBLAS."""
+    """Leave generators and modes as they were, and start without a seed that others have set."""
     monkeypatch.delenv(CUBLAS, raising=False)
     with isolated():
+        return_to_known(frozenset())
+        random.seed()
+        np.random.seed()
+        if "torch" in sys.modules:
+            sys.modules["torch"].seed()
         yield
 
 
