@@ -30,10 +30,13 @@ def contained(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with isolated():
         return_to_known(frozenset())
         random.seed()
-        np.random.seed()
         if "torch" in sys.modules:
             sys.modules["torch"].seed()
+        # NumPy's own remembers that it was seeded once.
+        before = np.random.get_bit_generator()
+        np.random.set_bit_generator(np.random.MT19937())
         yield
+        np.random.set_bit_generator(before)
 
 
 @pytest.fixture
