@@ -15,7 +15,8 @@ from tests.readme import read_command  # noqa: E402
 
 PRIVATE = shutil.ignore_patterns(".*", "__pycache__", "_build", "build", "dist", "*.egg-info")
 
-TEST_TOOLS = ("docutils", "hypothesis", "jsonschema", "pytest")
+TEST_TOOLS = ("docutils", "hypothesis", "jsonschema", "pytest", "pytest-xdist")
+PARALLEL = ("-n", "auto", "--maxprocesses", "4", "--dist", "loadfile")
 
 nox.options.default_venv_backend = "venv"
 nox.options.envdir = str(ROOT / ".nox")
@@ -48,21 +49,25 @@ def types(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the whole suite, doctests included, that needs no GPU."""
     install(session, "-e", ".[all-cpu,test]")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", *PARALLEL, *session.posargs)
 
 
 @nox.session
 def oldest(session: nox.Session) -> None:
     """Run the suite's core on the oldest supported versions."""
     install_oldest(session)
-    session.run("pytest", "tests", "-m", "not gpu and not modern and not torch", *session.posargs)
+    session.run(
+        "pytest", *PARALLEL, "tests", "-m", "not gpu and not modern and not torch", *session.posargs
+    )
 
 
 @nox.session
 def oldest_torch(session: nox.Session) -> None:
     """Run the tests of torch on its oldest supported version, with the other oldest versions."""
     install_oldest(session, "torch", "transformers")
-    session.run("pytest", "tests", "-m", "torch and not gpu and not modern", *session.posargs)
+    session.run(
+        "pytest", *PARALLEL, "tests", "-m", "torch and not gpu and not modern", *session.posargs
+    )
 
 
 def install_oldest(session: nox.Session, *packages: str) -> None:
