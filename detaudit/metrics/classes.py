@@ -8,17 +8,14 @@ from typing import Any
 import numpy as np
 
 from detaudit.metrics.bits import find_changed
-from detaudit.metrics.blocks import BLOCK, Array
+from detaudit.metrics.blocks import Array
 from detaudit.metrics.counts import find_upper_bound
 from detaudit.metrics.decisions import Decisions, decide_by_largest, decide_by_threshold
-from detaudit.metrics.exact import ExactSum
 from detaudit.metrics.flips import ClassesSummary, Flip
-from detaudit.metrics.histogram import OctaveHistogram
+from detaudit.metrics.margins import Margins
+from detaudit.metrics.score_rows import check_scores, check_shapes, split_scores
 
 __all__ = ["Classes", "ClassesSummary", "Flip"]
-
-_ENOUGH = 10
-"""Margins that an estimate of their density needs."""
 
 
 class Classes:
@@ -46,8 +43,7 @@ class Classes:
         self._closest: tuple[float, Hashable] | None = None
         self._max_abs = 0.0
         self._max_shift = 0.0
-        self._shifts = ExactSum()
-        self._margins = OctaveHistogram()
+        self._margins = Margins()
         self._first_flip: Flip | None = None
 
     def update(
@@ -70,34 +66,26 @@ class Classes:
             threshold: score from which on a class is present, decided for each score by itself;
                 None lets the classes of an axis compete, and is 0.5 where there is but one
             weight: how often the pair occurred, at least 1
-            sample: name of the input; pairs of one name count as one sample
+            sample: name of the input; pairs of one name count as one sample, whose reference is
+                the same in each of them
 
         Raises:
             ValueError: if the shapes differ or there is no such axis
 
         """
-        _check_shapes(reference, other)
-        if not -reference.ndim <= axis < reference.ndim:
-            raise ValueError(f"shape {reference.shape} has no axis {axis} for classes")
+        check_scores(reference, other, axis)
+        seen = sample in self._samples
         self._samples.add(sample)
         if not reference.size:
             return
-        scores = [np.moveaxis(z, axis, -1) for z in (reference, other)]
-        width = scores[0].shape[-1]
-        if threshold is None and width == 1:
-            threshold = 0.5
-        steps = scores[0].shape[:-1] if threshold is None or width == 1 else scores[0].shape
-        columns = width if threshold is None else 1
-        rows = [z.reshape(-1, columns) for z in scores]
-        at_once = max(1, BLOCK // columns)
+        rows = split_scores(reference, other, axis, threshold)
         with np.errstate(over="ignore", invalid="ignore"):
-            for start in range(0, len(rows[0]), at_once):
-                x, y = (z[start : start + at_once].astype(np.float64) for z in rows)
-                if threshold is None:
+            for start, x, y in rows.walk():
+                if rows.threshold is None:
                     decisions = decide_by_largest(x, y)
                 else:
-                    decisions = decide_by_threshold(x[:, 0], y[:, 0], threshold)
-                self._add(decisions, start, steps, weight, sample)
+                    decisions = decide_by_threshold(x[:, 0], y[:, 0], rows.threshold)
+                self._add(decisions, start, rows.steps, weight, sample, seen=seen)
 
     def update_labels(
         self, reference: Array, other: Array, weight: int = 1, *, sample: Hashable
@@ -114,7 +102,7 @@ class Classes:
             ValueError: if the shapes differ
 
         """
-        _check_shapes(reference, other)
+        check_shapes(reference, other)
         self._samples.add(sample)
         if reference.size:
             self._samples_classed.add(sample)
@@ -128,7 +116,7 @@ class Classes:
             self._note_flip(sample, place, reference.shape, *labels)
 
     def merge(self, other: Classes) -> None:
-        """Add what another accumulator saw later."""
+        """Add what another accumulator saw later, of other samples than this one."""
         self._samples |= other._samples
         self._samples_classed |= other._samples_classed
         self._samples_changed |= other._samples_changed
@@ -138,7 +126,6 @@ class Classes:
             self._closest = other._closest
         self._max_abs = max(self._max_abs, other._max_abs)
         self._max_shift = max(self._max_shift, other._max_shift)
-        self._shifts.merge(other._shifts)
         self._margins.merge(other._margins)
         self._first_flip = self._first_flip or other._first_flip
 
@@ -147,9 +134,7 @@ class Classes:
         samples, changed = len(self._samples), len(self._samples_changed)
         classed = len(self._samples_classed)
         decisions = self._counts["decisions"]
-        margins = self._margins.total
-        shift = self._shifts.mean(margins) if margins else None
-        expected, extrapolated = self._expect(margins, shift)
+        expected, extrapolated = self._margins.expect_flips(self._max_shift)
         return ClassesSummary(
             samples=samples,
             samples_changed=changed,
@@ -160,7 +145,7 @@ class Classes:
             closest=self._closest[1] if self._closest else None,
             max_abs=self._max_abs,
             max_margin_shift=self._max_shift,
-            mean_margin_shift=shift,
+            mean_margin_shift=self._margins.mean_shift,
             within_largest_shift=self._margins.count_within(self._max_shift)
             if self._max_shift
             else 0,
@@ -170,15 +155,6 @@ class Classes:
             **self._counts,
         )
 
-    def _expect(self, margins: int, shift: float | None) -> tuple[float | None, bool]:
-        if not margins or shift is None:
-            return None, False
-        if not shift:
-            return 0.0, False
-        near, width = self._margins.widen(self._max_shift, _ENOUGH)
-        extrapolated = self._margins.count_within(self._max_shift) < _ENOUGH
-        return min(near / (margins * width) * shift / 2, 1.0), extrapolated
-
     def _add(
         self,
         decisions: Decisions,
@@ -186,14 +162,15 @@ class Classes:
         steps: tuple[int, ...],
         weight: int,
         sample: Hashable,
+        *,
+        seen: bool,
     ) -> None:
         for name, count in decisions.counts.items():
             self._counts[name] += weight * count
         self._max_abs = max(self._max_abs, decisions.max_abs)
         self._max_shift = max(self._max_shift, decisions.max_shift)
         if decisions.margins.size:
-            self._margins.add(decisions.margins, weight)
-            self._shifts.add_block(decisions.shifts, weight)
+            self._margins.add(decisions.margins, decisions.shifts, weight, seen=seen)
             closest = float(decisions.margins.min())
             if not self._closest or closest < self._closest[0]:
                 self._closest = (closest, sample)
@@ -215,11 +192,6 @@ class Classes:
         if self._first_flip is None:
             index = tuple(int(i) for i in np.unravel_index(place, steps))
             self._first_flip = Flip(sample, index, before, after)
-
-
-def _check_shapes(reference: Array, other: Array) -> None:
-    if reference.shape != other.shape:
-        raise ValueError(f"shape {reference.shape} against {other.shape} cannot be compared")
 
 
 def _to_python(value: Any) -> Any:

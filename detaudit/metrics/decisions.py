@@ -51,14 +51,14 @@ def decide_by_largest(x: Array, y: Array) -> Decisions:
         return _decide_nothing(counts)
     rows = np.arange(len(x))
     before, after = x.argmax(axis=1), y.argmax(axis=1)
-    margins = _subtract(x[rows, before][:, None], x)
-    moved = np.abs(_subtract(_subtract(y[rows, before][:, None], y), margins))
+    margins = subtract(x[rows, before][:, None], x)
+    moved = np.abs(subtract(subtract(y[rows, before][:, None], y), margins))
     margins[rows, before] = np.inf
     rival = margins.argmin(axis=1)
     margin, shift = margins[rows, rival], moved[rows, rival]
     tied = (margin == 0) | (np.count_nonzero(y == y[rows, after][:, None], axis=1) > 1)
     # The winner moves against itself by nothing, so it never stands for a rival here.
-    sizes = np.abs(_subtract(y, x)).max(axis=1)
+    sizes = np.abs(subtract(y, x)).max(axis=1)
     reached = ((margins <= moved) & (margins > 0)).any(axis=1) & (margin <= 2 * sizes)
     return _decide(counts, places, before, after, tied, reached, margin, shift, sizes, moved.max())
 
@@ -80,7 +80,7 @@ def decide_by_threshold(x: Array, y: Array, threshold: float) -> Decisions:
     if not len(x):
         return _decide_nothing(counts)
     x, y = x[:, 0], y[:, 0]
-    margin, shift = np.abs(x - threshold), np.abs(_subtract(y, x))
+    margin, shift = np.abs(x - threshold), np.abs(subtract(y, x))
     tied = (x == threshold) | (y == threshold)
     before, after = x >= threshold, y >= threshold
     return _decide(
@@ -146,6 +146,12 @@ def _decide(
     )
 
 
-def _subtract(a: Array, b: Array) -> Array:
-    """Difference in which an infinity is no distance away from itself."""
+def subtract(a: Array, b: Array) -> Array:
+    """Difference in which an infinity is no distance away from itself.
+
+    Args:
+        a: float64
+        b: float64, of a shape that broadcasts with it
+
+    """
     return np.where(a == b, 0.0, a - b)

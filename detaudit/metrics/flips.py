@@ -59,9 +59,9 @@ class ClassesSummary:
         within_largest_shift: decisions whose margin does not exceed ``max_margin_shift``; counted
             in bins: never too few, and as if the shift were at most an eighth larger
         expected_flip_share: share of flips to expect for inputs not tried: density of margins at
-            zero times half the ``mean_margin_shift``; None without margins
-        extrapolated: whether fewer than ten margins lie within ``max_margin_shift``, so that the
-            density had to be taken from larger ones
+            zero times half the mean change of such margins; None without margins
+        extrapolated: whether fewer than ten margins of the reference lie within
+            ``max_margin_shift``, so that the density had to be taken from larger ones
         first_flip: first flip seen
 
     """

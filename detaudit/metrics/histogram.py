@@ -52,8 +52,7 @@ class OctaveHistogram:
             weight: how often to count them
 
         """
-        bins = borrow("bins", values.size, np.int64)
-        counts = np.bincount(np.right_shift(values.view(np.int64), _SHIFT, out=bins))
+        counts = np.bincount(find_bins(values))
         if counts.size:
             self.zeros += weight * int(counts[0])
         if counts.size > 1:
@@ -129,6 +128,24 @@ class OctaveHistogram:
             grown[self._low - start :][: self._counts.size] = self._counts
             self._low, self._counts = start, grown
         self._counts[low - start :][: counts.size] += counts
+
+
+def find_bins(values: Array) -> Array:
+    """Numbers of the bins that numbers lie in, which grow with them.
+
+    Args:
+        values: float64, one-dimensional, contiguous, at most ``BLOCK`` of them; no NaN, no sign bit
+
+    Returns:
+        int64, as many; a buffer that the next call overwrites
+
+    Examples:
+        >>> find_bins(np.array([1.0, 1.1, 1.2, 2.0])).tolist()
+        [8184, 8184, 8185, 8192]
+
+    """
+    bins = borrow("bins", values.size, np.int64)
+    return np.asarray(np.right_shift(values.view(np.int64), _SHIFT, out=bins))
 
 
 def _find_bin(value: float) -> int:

@@ -215,7 +215,7 @@ class Rounding:
                 slack = largest * scale * _SLACK
                 open_ = np.flatnonzero((distance <= steps + slack) & (steps <= 1 + slack))
                 certain = int(np.count_nonzero(steps > 1 + slack))
-                changed = certain + _count_changed(x[open_], y[open_], k)
+                changed = certain + count_changed(x[open_], y[open_], k)
                 self._changed[k] += weight * changed
                 self._expected[k].add_block(np.minimum(steps, 1.0, out=steps), weight)
 
@@ -235,7 +235,19 @@ class Rounding:
         )
 
 
-def _count_changed(x: Array, y: Array, k: int) -> int:
+def count_changed(x: Array, y: Array, k: int) -> int:
+    """How many values print differently at ``k`` decimals.
+
+    Args:
+        x: finite float64, one-dimensional
+        y: as many of them
+        k: decimals, 0 to 22
+
+    Examples:
+        >>> count_changed(np.array([0.14, 0.11]), np.array([0.16, 0.12]), 1)
+        1
+
+    """
     rounded_x, rounded_y = round_decimals(x, k), round_decimals(y, k)
     # From 2**53 on, neighbours lie more than one unit apart, yet their products may coincide.
     beyond = np.abs(rounded_x) >= _EXACT
