@@ -55,6 +55,26 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """Whether a target meets one condition of the requirement in one output.
+
+    Attributes:
+        requirement: the condition, such as ``decimals=3``
+        target: name of the target
+        output: path of the output, None where no single one is concerned
+        status: ``met``, ``missed``, or ``untested`` where nothing tells
+        failures: what misses it or why nothing tells, one line each, with figure and limit
+
+    """
+
+    requirement: str
+    target: str
+    output: str | None
+    status: Literal["met", "missed", "untested"]
+    failures: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The answer in one sentence.
 
@@ -64,6 +84,8 @@ class Verdict:
         untested: targets that could not be audited
         failures: what misses the requirement, one line each
         sentence: the answer as a documentation author can quote it
+        origin: file that the requirement was taken from, None where it was given directly
+        checks: what each target makes of each condition in each output
 
     """
 
@@ -72,6 +94,8 @@ class Verdict:
     untested: tuple[str, ...]
     failures: tuple[str, ...]
     sentence: str
+    origin: str | None = None
+    checks: tuple[Check, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,14 @@ class Requirement:
         kind: ``identical``, ``decimals``, ``max_abs``, ``ulp``, ``no-class-flip``, ``flip-rate``
         limit: the number behind the equals sign, 0 where the kind has none
         output: name of the output that it is about, None for all
+        text: the condition as it was written
 
     """
 
     kind: str
     limit: float
     output: str | None
+    text: str
 
 
 def parse_requirement(text: str) -> tuple[Requirement, ...]:
@@ -42,7 +44,7 @@ def parse_requirement(text: str) -> tuple[Requirement, ...]:
 
     Examples:
         >>> parse_requirement("decimals=3")
-        (Requirement(kind='decimals', limit=3.0, output=None),)
+        (Requirement(kind='decimals', limit=3.0, output=None, text='decimals=3'),)
 
     """
     return tuple(_parse_one(item.strip()) for item in text.split(","))
@@ -67,4 +69,4 @@ def _parse_one(item: str) -> Requirement:
             raise UsageError(f"requirement '{item}': '{number}' is no number that {kind} can have")
     if kind == "decimals" and limit > 12:
         raise UsageError(f"requirement '{item}': at most 12 decimals can be required")
-    return Requirement(kind, limit, output or None)
+    return Requirement(kind, limit, output or None, item)

@@ -51,6 +51,7 @@ class JudgeSpec:
         classes: outputs that hold class scores, each with the axis of the classes; None to find
             them by their labels, names and operators
         requirement: what the targets have to meet, such as ``decimals=3,no-class-flip``
+        origin: file that the requirement was taken from, None where it was given directly
 
     Raises:
         UsageError: if a number is out of range
@@ -63,6 +64,7 @@ class JudgeSpec:
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
     classes: tuple[tuple[str, int], ...] | None = None
     requirement: str | None = None
+    origin: str | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers, also those that replace the ones of a record."""

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from detaudit.errors import UsageError
-from detaudit.requirement import Requirement, parse_requirement
+from detaudit.requirement import parse_requirement
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,9 @@ from detaudit.requirement import Requirement, parse_requirement
     ],
 )
 def test_known_forms(text: str, expected: list[tuple[str, float, str | None]]) -> None:
-    assert parse_requirement(text) == tuple(Requirement(*item) for item in expected)
+    found = parse_requirement(text)
+    assert [(r.kind, r.limit, r.output) for r in found] == expected
+    assert [r.text for r in found] == [item.strip() for item in text.split(",")]
 
 
 @pytest.mark.parametrize(

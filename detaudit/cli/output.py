@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from detaudit.cli.messages import describe_failure, tell
 
@@ -14,32 +15,35 @@ if TYPE_CHECKING:
     from detaudit.report import Report
 
 
-def deliver(report: Report, options: Any, save: Callable[[], None] | None = None) -> int:
+def deliver(
+    report: Report,
+    options: Any,
+    save: Callable[[], None] | None = None,
+    show: Callable[[Report, TextIO], None] | None = None,
+) -> int:
     """Write the report to where the options say.
 
     What cannot be written keeps nothing else from being written.
 
     Args:
         report: what to write
-        options: parsed arguments with ``csv``, ``json`` and ``quiet``
+        options: parsed arguments with ``csv``, ``json``, ``junit`` and ``quiet``
         save: writes the record, None where it is not to be written
+        show: writes to stdout what people read, None for the whole report
 
     Returns:
         exit code of the command
 
     """
-    from detaudit.render.csv_tables import write_csv
-    from detaudit.render.files import write_file
-    from detaudit.render.json_report import render_json
-
     writers = [save] if save else []
     if options.csv:
-        folder = options.csv.endswith("/")
-        writers.append(lambda: write_csv(report, Path(options.csv), directory=folder))
+        writers.append(partial(_write_tables, report, options.csv))
     if options.json and options.json != "-":
-        writers.append(lambda: write_file(Path(options.json), render_json(report)))
+        writers.append(partial(_write_json, report, options.json))
+    if options.junit:
+        writers.append(partial(_write_junit, report, options.junit))
     if sys.stdout is not None:
-        writers.append(lambda: _show(report, options))
+        writers.append(partial(_show, report, options, show))
     complete = True
     for write in writers:
         try:
@@ -52,19 +56,44 @@ def deliver(report: Report, options: Any, save: Callable[[], None] | None = None
     return 1 if report.verdict.met is False else 0
 
 
-def _show(report: Report, options: Any) -> None:
-    from detaudit.render.json_report import render_json
-    from detaudit.render.terminal import print_report
+def _write_tables(report: Report, path: str) -> None:
+    from detaudit.render.csv_tables import write_csv
 
+    write_csv(report, Path(path), directory=path.endswith("/"))
+
+
+def _write_json(report: Report, path: str) -> None:
+    from detaudit.render.files import write_file
+    from detaudit.render.json_report import render_json
+
+    write_file(Path(path), render_json(report))
+
+
+def _write_junit(report: Report, path: str) -> None:
+    from detaudit.render.files import write_file
+    from detaudit.render.junit import render_junit
+
+    write_file(Path(path), render_junit(report))
+
+
+def _show(report: Report, options: Any, show: Callable[[Report, TextIO], None] | None) -> None:
     try:
         if options.json == "-":
+            from detaudit.render.json_report import render_json
+
             sys.stdout.write(render_json(report))
         elif not options.quiet:
-            print_report(report, sys.stdout)
+            (show or _print_whole)(report, sys.stdout)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read the report has gone; Python would complain again while it shuts down.
         sys.stdout = None
+
+
+def _print_whole(report: Report, file: TextIO) -> None:
+    from detaudit.render.terminal import print_report
+
+    print_report(report, file)
 
 
 @contextmanager

@@ -44,9 +44,7 @@ def add_judge_options(parser: Parser) -> None:
     """Options that say how a record is judged."""
     group = parser.add_argument_group("judging")
     group.add_argument("--reference", metavar="TARGET", help="measure the others against this one")
-    group.add_argument(
-        "--decimals", metavar="A-B", default="0-7", help="decimals to round to (default 0-7)"
-    )
+    group.add_argument("--decimals", metavar="A-B", help="decimals to round to (default 0-7)")
     group.add_argument(
         "--require",
         metavar="R",
@@ -65,9 +63,7 @@ def add_judge_options(parser: Parser) -> None:
         action="append",
         help="output that holds class scores, none for no output (default: found by itself)",
     )
-    group.add_argument(
-        "--confidence", metavar="P", type=float, default=0.95, help="of bounds (default 0.95)"
-    )
+    group.add_argument("--confidence", metavar="P", type=float, help="of bounds (default 0.95)")
 
 
 def add_report_options(parser: Parser) -> None:
@@ -79,6 +75,9 @@ def add_report_options(parser: Parser) -> None:
         help="write one table with a row per measurement; F/ writes a table per section",
     )
     group.add_argument("--json", metavar="F", help="write the report as JSON; - for stdout")
+    group.add_argument(
+        "--junit", metavar="F", help="write what meets and misses the requirement as JUnit XML"
+    )
     group.add_argument("--quiet", action="store_true", help="no report on stdout")
 
 
@@ -127,6 +126,21 @@ def read_classes(texts: Sequence[str] | None) -> dict[str, int] | None:
         else:
             classes[text] = -1
     return classes
+
+
+def check_required(requirement: str | None, needed_by: str | None) -> None:
+    """Refuse what makes no sense without a requirement.
+
+    Args:
+        requirement: what is required, None for nothing
+        needed_by: what makes no sense without, None where nothing does
+
+    """
+    if needed_by is not None and requirement is None:
+        raise UsageError(
+            f"{needed_by} needs a requirement: give --require, or require in [tool.detaudit] of"
+            " pyproject.toml"
+        )
 
 
 def check_writable(needed: Iterable[str] = (), **paths: str | None) -> None:

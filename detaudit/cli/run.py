@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 from detaudit.cli.parser import (
     Parser,
     add_judge_options,
     add_report_options,
+    check_required,
     check_writable,
     read_classes,
     read_decimals,
     read_labels,
 )
 from detaudit.errors import UsageError
+from detaudit.project import PROJECT_OPTIONS, Project, read_project
 
 _DESCRIPTION = """\
 Would this model give the same number again? Runs MODEL with the same input again and
@@ -28,8 +32,12 @@ targets:
 
 other commands:
   detaudit show RECORD    render a saved record again, in any format
+  detaudit check RECORD   does a saved record meet a requirement? nothing is run
   detaudit demo           audit the model that comes with detaudit
   detaudit seeds SCRIPT   run a script, and tell whether it was really seeded
+
+What is not given is taken from [tool.detaudit] in the project's pyproject.toml: require, device,
+variants, runs, sessions, processes, seed, decimals, confidence, timeout.
 
 exit codes:
   0 audited    1 a requirement is not met    2 the command is wrong
@@ -47,6 +55,8 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
 
     """
     options = _parser(model).parse_args(arguments)
+    # The bundled model is none of the project's.
+    project = read_project(Path.cwd()) if model is None else Project()
     model = model or options.model
     from dataclasses import replace
 
@@ -56,16 +66,13 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
     given, values = _read_inputs(options.input)
     labels = [text.rpartition("=")[2] for text in options.labels or ()]
     needed = [model, given or model, *(text.removeprefix("@") for _, text in values), *labels]
-    check_writable(needed, csv=options.csv, json=options.json, save=options.save)
+    files = {name: getattr(options, name) for name in ("csv", "json", "junit", "save")}
+    check_writable(needed, **files)
+    settings = {**project.options, **_read_settings(options)}
+    check_required(settings.get("require"), "--junit" if options.junit else None)
     spec = plan_audit(
         model,
-        options.device,
         reference=options.reference,
-        variants=options.variants,
-        runs=options.runs,
-        sessions=options.sessions,
-        processes=options.processes,
-        seed=options.seed,
         samples=options.samples,
         source=given or (None if values else source),
         inputs=dict(values),
@@ -75,17 +82,15 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
         labels=read_labels(options.labels),
         classes=read_classes(options.classes),
         outputs=options.output or (),
-        decimals=read_decimals(options.decimals),
-        require=options.require,
-        confidence=options.confidence,
         seeded=not options.no_seed,
         seed_runtime=options.seed_runtime,
         evaluate=options.eval,
         trust=options.trust,
-        timeout=options.timeout,
+        **settings,
     )
-    written = (path for path in (options.csv, options.json, options.save) if path)
-    spec = replace(spec, writes=tuple(written))
+    if options.require is None and "require" in settings:
+        spec = replace(spec, judging=replace(spec.judging, origin=project.file))
+    spec = replace(spec, writes=tuple(path for path in files.values() if path))
     from detaudit.capture.capture import capture
 
     with show_progress(quiet=options.no_progress or options.quiet) as progress:
@@ -121,7 +126,6 @@ def _parser(model: str | None) -> Parser:
     where.add_argument(
         "--variants",
         choices=("standard", "none"),
-        default="standard",
         help="none: a CUDA device is audited only as asked",
     )
     for name, default, text in (
@@ -129,14 +133,11 @@ def _parser(model: str | None) -> Parser:
         ("sessions", 2, "fresh sessions in each process"),
         ("processes", 2, "fresh processes of each target"),
     ):
-        where.add_argument(
-            f"--{name}", metavar="N", type=int, default=default, help=f"{text} (default {default})"
-        )
+        where.add_argument(f"--{name}", metavar="N", type=int, help=f"{text} (default {default})")
     where.add_argument(
         "--timeout",
         metavar="S",
         type=float,
-        default=300.0,
         help="seconds that a worker may stay silent (default 300)",
     )
     where.add_argument(
@@ -165,7 +166,7 @@ def _parser(model: str | None) -> Parser:
         action="append",
         help="size of a named axis, or 1x160x40 for a whole input",
     )
-    what.add_argument("--seed", metavar="N", type=int, default=1, help="of all inputs (default 1)")
+    what.add_argument("--seed", metavar="N", type=int, help="of all inputs (default 1)")
     what.add_argument(
         "--samples", metavar="N", type=int, default=1, help="number of inputs (default 1)"
     )
@@ -185,10 +186,16 @@ def _parser(model: str | None) -> Parser:
     return parser
 
 
+def _read_settings(options: Any) -> dict[str, Any]:
+    """What was given of the options that a project may have defaults for."""
+    settings = {name: getattr(options, name) for name in PROJECT_OPTIONS}
+    if options.decimals is not None:
+        settings["decimals"] = read_decimals(options.decimals)
+    return {name: value for name, value in settings.items() if value is not None}
+
+
 def _read_inputs(texts: Sequence[str] | None) -> tuple[str | None, tuple[tuple[str, str], ...]]:
     """File that holds the inputs, and how to fill single ones."""
-    from pathlib import Path
-
     from detaudit.capture.wording import split_value
 
     source, values = None, []

@@ -9,13 +9,14 @@ from typing import Any, cast
 import numpy as np
 
 from detaudit.errors import UsageError
+from detaudit.judge.evidence import gather_evidence
 from detaudit.judge.findings import find_findings
 from detaudit.judge.grid import audited_grids
 from detaudit.judge.labels import check_names
 from detaudit.judge.latency import judge_latency
 from detaudit.judge.matching import find_base, match_outputs
 from detaudit.judge.repeatability import judge_repeatability
-from detaudit.judge.requirement import find_failures
+from detaudit.judge.requirement import check_requirements
 from detaudit.judge.tables import Tables
 from detaudit.judge.types import declare_types
 from detaudit.judge.verdict import compose_sentence
@@ -23,7 +24,7 @@ from detaudit.judge.weights import read_weights
 from detaudit.models.model import Model
 from detaudit.plain import to_plain
 from detaudit.record import Record
-from detaudit.report import Report, Verdict
+from detaudit.report import Check, Report, Verdict
 from detaudit.requirement import parse_requirement
 from detaudit.spec import JudgeSpec
 from detaudit.target_row import OtherModel, TargetRow
@@ -162,15 +163,17 @@ def _include_required(judging: JudgeSpec) -> JudgeSpec:
 
 
 def _find_verdict(report: Report, judging: JudgeSpec, tables: Tables) -> Verdict:
-    failures: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
     if judging.requirement is not None:
-        required = parse_requirement(judging.requirement)
-        found = find_failures(required, report, tables.decisions, tables.numberless)
-        failures = tuple(dict.fromkeys(found))
+        evidence = gather_evidence(report, tables.decisions, tables.numberless)
+        checks = tuple(check_requirements(parse_requirement(judging.requirement), evidence))
+    failures = dict.fromkeys(failure for check in checks for failure in check.failures)
     return Verdict(
         requirement=judging.requirement,
-        met=None if judging.requirement is None else not failures,
+        met=None if judging.requirement is None else all(c.status == "met" for c in checks),
         untested=tuple(row.name for row in report.targets if row.status != "ok"),
-        failures=failures,
+        failures=tuple(failures),
         sentence=compose_sentence(report),
+        origin=judging.origin,
+        checks=checks,
     )

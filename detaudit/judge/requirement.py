@@ -1,135 +1,135 @@
-"""What misses a requirement."""
+"""What meets a requirement, what misses it, and what was not tested."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from detaudit.judge.weights import APART, OTHER_SESSIONS
-from detaudit.report import Report
+from detaudit.judge.evidence import Evidence, Place
+from detaudit.judge.weights import APART
+from detaudit.report import Check
 from detaudit.requirement import Requirement
-from detaudit.rows import Classes, Deviation, Repeatability
+from detaudit.rows import Deviation, Repeatability
 
 _SPECIAL = "NaN or infinity came or went"
 
 
-def find_failures(
-    requirements: tuple[Requirement, ...],
-    report: Report,
-    decisions: Sequence[Classes],
-    numberless: Sequence[str],
-) -> Iterator[str]:
-    """What misses the conditions, one line each.
+def check_requirements(requirements: Sequence[Requirement], evidence: Evidence) -> Iterator[Check]:
+    """Hold every target to every condition, output by output.
 
     What was not audited never meets a condition.
 
     Args:
         requirements: conditions
-        report: report of the audit, with any verdict
-        decisions: rows on classes, those of runs that are all equal included
-        numberless: float outputs that hold nothing but NaN and infinities
+        evidence: what they are held against
 
     """
-    for row in report.targets:
-        if row.status != "ok":
-            yield f"{row.name} was not audited ({row.status}: {row.reason})"
     for requirement in requirements:
-        yield from _miss(requirement, report, decisions, numberless)
+        for row in evidence.targets:
+            if row.status != "ok":
+                why = f"{row.name} was not audited ({row.status}: {row.reason})"
+                yield Check(requirement.text, row.name, None, "untested", (why,))
+            else:
+                yield from _check_target(requirement, row.name, evidence)
 
 
-def _miss(
-    requirement: Requirement,
-    report: Report,
-    decisions: Sequence[Classes],
-    numberless: Sequence[str],
-) -> Iterator[str]:
-    outputs = {row.output for row in report.repeatability}
-    if requirement.output is not None and requirement.output not in outputs:
-        yield f"no output '{requirement.output}' was audited"
+def _check_target(requirement: Requirement, target: str, evidence: Evidence) -> Iterator[Check]:
+    text, asked = requirement.text, requirement.output
+    seen = sorted(output for name, output in evidence.whole if name == target)
+    outputs = [output for output in seen if asked in (None, output)]
+    if not outputs:
+        what = "no output" if asked is None else f"no output '{asked}'"
+        # A name that no target knows is wrong for all of them.
+        known = any(output == asked for _, output in evidence.whole)
+        why = f"{target}: {what} was audited" if known or asked is None else f"{what} was audited"
+        yield Check(text, target, asked, "untested", (why,))
         return
-    for output in sorted(outputs - _compared(report)):
-        if requirement.output in (None, output):
-            yield f"{output}: nothing was compared, one run of one target proves nothing"
-    if requirement.kind in ("identical", "max_abs", "ulp"):
-        for row in _whole_rows(report):
-            if requirement.output in (None, row.output):
-                yield from _miss_distance(requirement, row)
-    elif requirement.kind == "decimals":
-        for output in dict.fromkeys(numberless):
-            if requirement.output in (None, output):
-                yield f"{output}: no value has decimals, all are NaN or infinite"
-        yield from _miss_decimals(requirement, report)
-    else:
-        yield from _miss_classes(requirement, report, decisions)
-
-
-def _miss_decimals(requirement: Requirement, report: Report) -> Iterator[str]:
-    rounded = {(row.target, row.output) for row in report.rounding}
-    for rounding in report.rounding:
-        required = rounding.decimals == requirement.limit
-        if required and requirement.output in (None, rounding.output) and rounding.changed:
-            yield (
-                f"{rounding.target}, {rounding.output}: {rounding.changed} of"
-                f" {rounding.values} values print differently at {rounding.decimals} decimals"
-            )
-    for row in _whole_rows(report):
-        if requirement.output not in (None, row.output):
+    about_classes = requirement.kind in ("no-class-flip", "flip-rate")
+    if about_classes:
+        outputs = _keep_decided(outputs, target, evidence)
+    for output in outputs:
+        if (target, output) not in evidence.compared:
+            why = f"{output}: nothing was compared, one run of one target proves nothing"
+            yield Check(text, target, output, "untested", (why,))
             continue
-        if row.structural or row.nan_pattern_changed:
-            yield f"{row.target}, {row.output}: {row.structural or _SPECIAL}"
-        elif row.same_values is False and (row.target, row.output) not in rounded:
-            # Integers, booleans and texts that differ print differently at any decimals.
-            yield f"{row.target}, {row.output}: {row.changed_share:.2g} of the values differ"
+        miss = _miss_classes if about_classes else _MISS[requirement.kind]
+        failures = tuple(dict.fromkeys(miss(requirement, (target, output), evidence)))
+        yield Check(text, target, output, "missed" if failures else "met", failures)
+    if not outputs:
+        why = "no output holds class scores; name it with --classes"
+        yield Check(text, target, asked, "untested", (why,))
 
 
-def _miss_distance(requirement: Requirement, row: Repeatability | Deviation) -> Iterator[str]:
-    where = f"{row.target}, {row.output}, "
-    where += f"{row.scope} scope" if isinstance(row, Repeatability) else f"against {row.reference}"
-    if requirement.kind == "identical":
+def _miss_identity(_: Requirement, place: Place, evidence: Evidence) -> Iterator[str]:
+    for row in evidence.whole[place]:
         if row.identical is False and row.structural not in APART:
-            yield f"{where}: the bits differ"
+            yield f"{_where(row)}: the bits differ"
         elif row.structural:
-            yield f"{where}: {row.structural}"
-        return
-    if row.structural or row.nan_pattern_changed:
-        yield f"{where}: {row.structural or _SPECIAL}"
-        return
-    value = row.max_abs if requirement.kind == "max_abs" else row.max_ulp
-    if value is None:
-        if row.identical is False:
-            yield f"{where}: the values differ and have no {requirement.kind}"
-    elif value > requirement.limit:
-        unit = " ULP" if requirement.kind == "ulp" else ""
-        yield f"{where}: {value:.3g}{unit} is more than {requirement.limit:g}{unit}"
+            yield f"{_where(row)}: {row.structural}"
 
 
-def _compared(report: Report) -> set[str]:
-    """Outputs of which at least two results were compared."""
-    repeated = {row.output for row in report.repeatability if row.comparisons}
-    return repeated | {row.output for row in report.deviation}
+def _miss_distance(requirement: Requirement, place: Place, evidence: Evidence) -> Iterator[str]:
+    for row in evidence.whole[place]:
+        value = row.max_abs if requirement.kind == "max_abs" else row.max_ulp
+        if row.structural or row.nan_pattern_changed:
+            yield f"{_where(row)}: {row.structural or _SPECIAL}"
+        elif value is None and row.identical is False:
+            yield f"{_where(row)}: the values differ and have no {requirement.kind}"
+        elif value is not None and value > requirement.limit:
+            unit = " ULP" if requirement.kind == "ulp" else ""
+            yield f"{_where(row)}: {value:.3g}{unit} is more than {requirement.limit:g}{unit}"
 
 
-def _whole_rows(report: Report) -> Iterator[Repeatability | Deviation]:
-    """Rows on whole outputs, those of labels left out."""
-    yield from report.repeatability
-    yield from (row for row in report.deviation if row.label is None)
+def _miss_decimals(requirement: Requirement, place: Place, evidence: Evidence) -> Iterator[str]:
+    target, output = place
+    if place in evidence.numberless:
+        yield f"{output}: no value has decimals, all are NaN or infinite"
+    rounded = evidence.rounding.get(place, ())
+    for rounding in rounded:
+        if rounding.decimals == requirement.limit and rounding.changed:
+            yield (
+                f"{target}, {output}: {rounding.changed} of {rounding.values} values print"
+                f" differently at {rounding.decimals} decimals"
+            )
+    for row in evidence.whole[place]:
+        if row.structural or row.nan_pattern_changed:
+            yield f"{target}, {output}: {row.structural or _SPECIAL}"
+        elif row.same_values is False and not rounded:
+            # Integers, booleans and texts that differ print differently at any decimals.
+            yield f"{target}, {output}: {row.changed_share:.2g} of the values differ"
 
 
-def _miss_classes(
-    requirement: Requirement, report: Report, decisions: Sequence[Classes]
-) -> Iterator[str]:
-    rows = [row for row in decisions if requirement.output in (None, row.output)]
-    audited = any(row.status == "ok" for row in report.targets)
-    one_model = not any(row.structural == OTHER_SESSIONS for row in report.repeatability)
-    if not rows and audited and one_model:
-        yield "no output holds class scores; name it with --classes"
-    outputs = {row.output for row in rows}
-    for whole in _whole_rows(report):
-        # Which outputs hold scores is not looked up where weights differ: any of them may.
-        asked = requirement.output in (None, whole.output) and not one_model
-        if (whole.output in outputs or asked) and whole.structural:
-            yield f"{whole.target}, {whole.output}: {whole.structural}"
+_MISS = {
+    "identical": _miss_identity,
+    "max_abs": _miss_distance,
+    "ulp": _miss_distance,
+    "decimals": _miss_decimals,
+}
+
+
+def _keep_decided(outputs: Sequence[str], target: str, evidence: Evidence) -> list[str]:
+    """Outputs that hold classes.
+
+    Which do is not looked up where weights differ: there any that cannot be compared may.
+    """
+    decided = {output for _, output in evidence.decisions}
+    return [
+        output
+        for output in outputs
+        if output in decided
+        or (
+            not evidence.one_model and any(row.structural for row in evidence.whole[target, output])
+        )
+    ]
+
+
+def _miss_classes(requirement: Requirement, place: Place, evidence: Evidence) -> Iterator[str]:
+    where = ", ".join(place)
+    broken = [row.structural for row in evidence.whole[place] if row.structural]
+    yield from (f"{where}: {why}" for why in broken)
+    rows = evidence.decisions.get(place, ())
+    if not rows and not broken:
+        yield f"{where}: nothing was decided"
     for row in rows:
-        where = f"{row.target}, {row.output}"
         if requirement.kind == "no-class-flip":
             if row.flips:
                 yield f"{where}: {row.flips} of {row.samples} classes flip"
@@ -141,3 +141,8 @@ def _miss_classes(
                 f"{where}: {row.flips} of {row.samples} classes flip, which supports a rate of"
                 f" at most {bound}, more than {requirement.limit:g}"
             )
+
+
+def _where(row: Repeatability | Deviation) -> str:
+    scope = f"{row.scope} scope" if isinstance(row, Repeatability) else f"against {row.reference}"
+    return f"{row.target}, {row.output}, {scope}"

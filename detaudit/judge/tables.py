@@ -44,7 +44,7 @@ class Tables:
         self.decisions: list[Classes] = []
         self.classes: list[Classes] = []
         self.values: list[Value] = []
-        self.numberless: list[str] = []
+        self.numberless: list[tuple[str, str]] = []
 
     def add_own(self, grid: Grid) -> None:
         """Compare the runs of a target among themselves."""
@@ -119,7 +119,7 @@ class Tables:
         )
         if dtype.startswith(("float", "bfloat")):
             if grid is other and judging.requirement and not holds_numbers(grid, number, arrays):
-                self.numberless.append(output.path)
+                self.numberless.append((grid.name, output.path))
             if differ:
                 self.rounding += judge_rounding(
                     grid, other, number, largest or 0.0, judging, arrays

@@ -208,7 +208,8 @@ def requirement(report: Report) -> str | None:
     if verdict.requirement is None:
         return None
     state = {True: "met", False: "NOT MET", None: "not decided"}[verdict.met]
-    return f"Requirement {verdict.requirement}: {state}"
+    origin = f" (from {verdict.origin})" if verdict.origin else ""
+    return f"Requirement {verdict.requirement}{origin}: {state}"
 
 
 def confidence(report: Report) -> str:

@@ -209,11 +209,13 @@ def test_help_lists_every_option(capsys: Capture) -> None:
     assert options_of(text) >= {
         *("--device", "--reference", "--variants", "--runs", "--sessions", "--processes"),
         *("--seed", "--samples", "--input", "--shape", "--labels", "--output", "--decimals"),
-        *("--require", "--csv", "--json", "--save", "--trust", "--timeout", "--quiet"),
+        *("--require", "--csv", "--json", "--junit", "--save", "--trust", "--timeout", "--quiet"),
         *("--no-progress", "--classes", "--confidence", "--duration", "--sampling-rate"),
         *("--seed-runtime", "--version", "--help"),
     }
     assert "detaudit show RECORD" in text
+    assert "detaudit check RECORD" in text
+    assert "[tool.detaudit]" in text
     assert "detaudit demo" in text
     assert "exit codes:" in text
     assert max(map(len, text.splitlines())) <= 100

@@ -206,3 +206,79 @@ def test_progress_is_for_people(
 def test_progress_is_not_for_files(tmp_path: Path, capsys: Capture) -> None:
     assert main([str(classifier(tmp_path)), *ONCE]) == 0
     assert capsys.readouterr().err == ""
+
+
+PROJECT = """[tool.detaudit]
+require = ["decimals=3", "identical"]
+device = ["cpu", "cpu[opt=off]"]
+runs = 3
+decimals = [1, 4]
+confidence = 0.9
+timeout = 7.5
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folder within a project that has its own defaults; the commands run in it."""
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    (tmp_path / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.usefixtures("project")
+def test_what_is_not_given_is_what_the_project_says(asked: Any) -> None:
+    spec = asked()
+    assert [target.name for target in spec.targets] == ["cpu", "cpu[opt=off]"]
+    assert (spec.runs, spec.sessions, spec.processes, spec.timeout) == (3, 2, 2, 7.5)
+    assert spec.judging == JudgeSpec(
+        decimals=(1, 4),
+        confidence=0.9,
+        requirement="decimals=3,identical",
+        origin="../pyproject.toml",
+    )
+
+
+@pytest.mark.usefixtures("project")
+def test_what_is_given_comes_before_what_the_project_says(asked: Any) -> None:
+    spec = asked(
+        *("--device", "cpu[threads=1]", "--runs", "10", "--decimals", "0-7"),
+        *("--confidence", "0.95", "--require", "ulp=1", "--timeout", "300"),
+    )
+    assert [target.name for target in spec.targets] == ["cpu[threads=1]"]
+    assert (spec.runs, spec.timeout) == (10, 300)
+    assert spec.judging == JudgeSpec(requirement="ulp=1")
+
+
+@pytest.mark.usefixtures("project")
+def test_the_bundled_model_is_none_of_the_project(asked: Any, capsys: Capture) -> None:
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        main(["demo"])
+    assert caught.value.args[0].runs == 10
+
+
+def test_a_wrong_project_is_told_before_anything_is_touched(project: Path, capsys: Capture) -> None:
+    (project / "pyproject.toml").write_text("[tool.detaudit]\nrnus = 3", encoding="utf-8")
+    assert main(["m.onnx"]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert "pyproject.toml: [tool.detaudit] has an unknown key 'rnus'" in said.err
+
+
+def test_junit_needs_a_requirement(project: Path, asked: Any, capsys: Capture) -> None:
+    assert asked("--junit", "j.xml").writes == ("j.xml",)
+    (project.parent / "pyproject.toml").write_text("", encoding="utf-8")
+    assert main(["m.onnx", "--junit", "j.xml"]) == 2
+    assert "--junit needs a requirement" in capsys.readouterr().err
+
+
+def test_the_requirement_of_the_project_decides(project: Path, capsys: Capture) -> None:
+    model = str(noisy(project))
+    options = ["--device", "cpu", "--junit", "j.xml", "--save", "r.audit"]
+    assert main([model, *options, *ONCE]) == 1
+    assert "(from ../pyproject.toml): NOT MET" in capsys.readouterr().out
+    assert "<failure" in (project / "j.xml").read_text(encoding="utf-8")
+    with open_record("r.audit") as record:
+        assert record.spec.judging.origin == "../pyproject.toml"

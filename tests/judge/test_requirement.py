@@ -241,3 +241,81 @@ def test_sessions_of_other_weights_meet_nothing(requirement: str) -> None:
     for failure in found.failures:
         assert failure.startswith("cpu, y")
         assert failure.endswith(": the weights differ: not the same model")
+
+
+def statuses(found: Verdict) -> list[tuple[str, str, str | None, str]]:
+    return [(c.requirement, c.target, c.output, c.status) for c in found.checks]
+
+
+def test_every_condition_is_checked_on_every_target_and_output() -> None:
+    def one(*_: int) -> dict[str, Any]:
+        return {"y": ONE, "z": ONE}
+
+    def other(*_: int) -> dict[str, Any]:
+        return {"y": ONE, "z": ONE + 0.0004}
+
+    found = verdict("y:identical,decimals=4", one, other, "no driver")
+    assert statuses(found) == [
+        ("y:identical", "cpu", "y", "met"),
+        ("y:identical", OFF, "y", "met"),
+        ("y:identical", "cuda:0", None, "untested"),
+        ("decimals=4", "cpu", "y", "met"),
+        ("decimals=4", "cpu", "z", "met"),
+        ("decimals=4", OFF, "y", "met"),
+        ("decimals=4", OFF, "z", "missed"),
+        ("decimals=4", "cuda:0", None, "untested"),
+    ]
+    assert found.failures == (
+        "cuda:0 was not audited (unavailable: no driver)",
+        f"{OFF}, z: 2 of 2 values print differently at 4 decimals",
+    )
+
+
+@pytest.mark.parametrize("requirement", ALL)
+def test_one_run_of_one_target_tests_nothing(requirement: str) -> None:
+    plan = Plan(runs=1, sessions=1, processes=1)
+    found = verdict(requirement, always(ONE), plan=plan, model=SCORES)
+    assert found.met is False
+    assert {check.status for check in found.checks} == {"untested"}
+
+
+def test_an_output_that_one_target_lacks() -> None:
+    def both(*_: int) -> dict[str, Any]:
+        return {"y": ONE, "z": ONE}
+
+    found = verdict("z:max_abs=1", both, always(ONE))
+    assert statuses(found) == [
+        ("z:max_abs=1", "cpu", "z", "met"),
+        ("z:max_abs=1", OFF, "z", "missed"),
+    ]
+    found = verdict("q:max_abs=1", both, always(ONE))
+    assert statuses(found) == [
+        ("q:max_abs=1", "cpu", "q", "untested"),
+        ("q:max_abs=1", OFF, "q", "untested"),
+    ]
+
+
+def test_outputs_without_numbers_are_told_of_the_target_that_has_them() -> None:
+    found = verdict("decimals=2", always(floats(np.nan)), always(floats(1)))
+    assert [check.failures[0] for check in found.checks] == [
+        "y: no value has decimals, all are NaN or infinite",
+        f"{OFF}, y: 1 of 1 values print differently at 2 decimals",
+    ]
+
+
+def test_only_outputs_that_hold_classes_are_held_to_flips() -> None:
+    def one(*_: int) -> dict[str, Any]:
+        return {"y": floats(0, 1), "z": floats(0, 1)}
+
+    found = verdict("no-class-flip", one, one, model=make_model("y", "z", score_outputs=("y",)))
+    assert statuses(found) == [
+        ("no-class-flip", "cpu", "y", "met"),
+        ("no-class-flip", OFF, "y", "met"),
+    ]
+    found = verdict("z:no-class-flip", one, model=make_model("y", "z", score_outputs=("y",)))
+    assert statuses(found) == [("z:no-class-flip", "cpu", "z", "untested")]
+
+
+def test_where_the_requirement_is_from() -> None:
+    assert verdict("identical", always(ONE), origin="pyproject.toml").origin == "pyproject.toml"
+    assert verdict("identical", always(ONE)).origin is None

@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 
 from hypothesis import strategies as st
 
-from detaudit.report import Finding, Report, Verdict
+from detaudit.report import Check, Finding, Report, Verdict
 from detaudit.rows import (
     Classes,
     Decimals,
@@ -121,6 +121,17 @@ def _target(name: str) -> st.SearchStrategy[TargetRow]:
     )
 
 
+def _checks(targets: st.SearchStrategy[str]) -> st.SearchStrategy[Check]:
+    return st.builds(
+        Check,
+        requirement=ANY_TEXT,
+        target=targets,
+        output=st.none() | OUTPUTS,
+        status=st.sampled_from(("met", "missed", "untested")),
+        failures=_TEXTS,
+    )
+
+
 @st.composite
 def reports(draw: st.DrawFn) -> Report:
     names = draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True))
@@ -157,6 +168,8 @@ def reports(draw: st.DrawFn) -> Report:
             untested=tuple(draw(st.lists(some, max_size=2))),
             failures=tuple(draw(st.lists(ANY_TEXT, max_size=2))),
             sentence=draw(ANY_TEXT),
+            origin=draw(st.none() | ANY_TEXT),
+            checks=tuple(draw(st.lists(_checks(some), max_size=2))) if required else (),
         ),
         **{section: draw(_rows(kind, some)) for section, kind in _ROWS.items()},
     )
