@@ -130,6 +130,7 @@ NOUNS = {
     for name in (
         *("errors", "target", "options", "spec", "record", "report", "rows", "plain"),
         *("target_row", "requirement", "version", "archive", "placing", "traits", "items"),
+        "project",
     )
 }
 MAY_IMPORT = {
