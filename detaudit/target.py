@@ -43,6 +43,7 @@ class Target:
         device: ``cpu``, ``cuda:<number>``, ``mps``, ``openvino`` or ``ep:<ProviderName>``
         options: pairs of key and value, sorted, without those that hold a default
         backend: library that runs it, ``ort`` for ONNX Runtime or ``torch``
+        record: name of the record that it is of where several are compared, else empty
 
     Examples:
         >>> target = parse_target("cuda[use_tf32=0,cudnn_conv_algo_search=exhaustive]")
@@ -56,13 +57,16 @@ class Target:
     device: str
     options: tuple[tuple[str, str], ...] = field(default=())
     backend: Backend = "ort"
+    record: str = field(default="", metadata={"plain": False})
 
     @property
     def name(self) -> str:
-        """Canonical text, which parses back into the same target."""
+        """Canonical text, which parses back into the same target unless it is one of a record."""
+        owner = f"{self.record}:" if self.record else ""
         if not self.options:
-            return self.device
-        return f"{self.device}[{','.join(f'{key}={quote(value)}' for key, value in self.options)}]"
+            return f"{owner}{self.device}"
+        options = ",".join(f"{key}={quote(value)}" for key, value in self.options)
+        return f"{owner}{self.device}[{options}]"
 
     @property
     def family(self) -> str:

@@ -130,6 +130,7 @@ NOUNS = {
     for name in (
         *("errors", "target", "options", "spec", "record", "report", "rows", "plain"),
         *("target_row", "requirement", "version", "archive", "placing", "traits", "items"),
+        "comparison",
         "project",
     )
 }
@@ -172,6 +173,7 @@ def test_renderers_know_the_report_and_nothing_of_the_record(name: str) -> None:
         f"detaudit.{n}"
         for n in (
             *("report", "rows", "target_row", "plain", "placing", "spec", "errors", "version"),
+            "comparison",
         )
     }
 

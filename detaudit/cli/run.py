@@ -33,6 +33,7 @@ targets:
 other commands:
   detaudit show RECORD    render a saved record again, in any format
   detaudit check RECORD   does a saved record meet a requirement? nothing is run
+  detaudit compare A B    compare the records of several machines or versions
   detaudit demo           audit the model that comes with detaudit
   detaudit seeds SCRIPT   run a script, and tell whether it was really seeded
 

@@ -12,6 +12,8 @@ from detaudit.metrics.counts import instability_upper_bound
 from detaudit.metrics.spread_summary import SpreadSummary
 from detaudit.record import Outcomes, Record, TargetRecord, table_key
 
+_AXES = ("process", "session", "sample", "run")
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -86,13 +88,16 @@ class Grid:
 
 
 def audited_grids(record: Record) -> tuple[Grid, ...]:
-    """Grids of the targets that ran to their end; only these can be judged."""
-    spec = record.spec
-    shape = (spec.processes, spec.sessions, spec.inputs.samples, spec.runs)
+    """Grids of the targets that ran to their end; only these can be judged.
+
+    Their sizes are those of the tables: in a merged record, targets may have run by other plans.
+    """
     grids = []
     for number, target in enumerate(record.targets):
         if target.status == "ok":
-            seconds = record.arrays[table_key(number, "runs")]["seconds"].reshape(shape)
+            table = record.arrays[table_key(number, "runs")]
+            shape = tuple(int(table[column].max()) + 1 for column in _AXES)
+            seconds = table["seconds"].reshape(shape)
             outcome = record.arrays[table_key(number, "outcome")].reshape(*shape, -1)
             grids.append(Grid(number, target, seconds, outcome))
     return tuple(grids)

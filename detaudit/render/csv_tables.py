@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from detaudit.report import COLUMNS, Report
 from . import words
 from .audited import keep_audited
 from .files import write_file, write_files
-from .tables import make_tables
+from .tables import Table, make_tables
 
 _EMPTY = "—"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -49,18 +49,31 @@ def write_csv(report: Report, path: Path, directory: bool = False) -> None:
 
 def render_csv(report: Report) -> str:
     """Tidy table as text."""
-    rows = ({**row, "value": _value(row["value"])} for row in keep_audited(report).rows())
-    return _text(COLUMNS, ([_guard(row.get(name)) for name in COLUMNS] for row in rows))
+    return render_rows(keep_audited(report).rows())
+
+
+def render_rows(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows of measurements as text.
+
+    Args:
+        rows: with the columns ``COLUMNS``
+
+    """
+    told = ({**row, "value": _value(row["value"])} for row in rows)
+    return _text(COLUMNS, ([_guard(row.get(name)) for name in COLUMNS] for row in told))
 
 
 def render_tables(report: Report) -> dict[str, str]:
     """Tables for documentation as texts, by file name."""
-    texts = {}
-    for section, table in make_tables(keep_audited(report)).items():
-        rows = table.rows or ((words.NOTHING,) * len(table.header),)
-        cells = ([_restructured(text) for text in row] for row in rows)
-        texts[f"{section}.csv"] = _text([_restructured(name) for name in table.header], cells)
-    return texts
+    tables = make_tables(keep_audited(report))
+    return {f"{section}.csv": render_table(table) for section, table in tables.items()}
+
+
+def render_table(table: Table) -> str:
+    """Table for documentation as text."""
+    rows = table.rows or ((words.NOTHING,) * len(table.header),)
+    cells = ([_restructured(text) for text in row] for row in rows)
+    return _text([_restructured(name) for name in table.header], cells)
 
 
 def _value(value: Any) -> Any:

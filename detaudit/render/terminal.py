@@ -49,7 +49,7 @@ def render_terminal(
         lines without trailing spaces, the last ended
 
     """
-    return render_page(partial(_lay_out, keep_audited(report)), width, color, ascii=ascii)
+    return render_page(partial(lay_out_report, keep_audited(report)), width, color, ascii=ascii)
 
 
 def print_report(report: Report, file: TextIO) -> None:
@@ -63,11 +63,17 @@ def print_report(report: Report, file: TextIO) -> None:
         file: text stream, such as ``sys.stdout``
 
     """
-    print_page(partial(_lay_out, keep_audited(report)), file)
+    print_page(partial(lay_out_report, keep_audited(report)), file)
 
 
-def _lay_out(report: Report, page: Page) -> Iterator[RenderableType]:
-    """Header, sections, findings, verdict, in the order in which they are read."""
+def lay_out_report(report: Report, page: Page) -> Iterator[RenderableType]:
+    """Header, sections, findings, verdict, in the order in which they are read.
+
+    Args:
+        report: report without rows of targets that did not run
+        page: what it is laid out for
+
+    """
     yield from page.lines(Line(f"detaudit {report.detaudit} · {report.created}", 0, "bold"))
     if report.interrupted:
         told = "INTERRUPTED before its end: what was not reached is not in this report."

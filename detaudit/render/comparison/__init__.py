@@ -1,0 +1,1 @@
+"""Renderers of a comparison of records: one file per format."""
