@@ -18,6 +18,9 @@ from detaudit.target_row import TargetRow
 _FEW = 6
 """Values of an output that are shown; the CSV file holds more."""
 
+_SHOWN = ("threads", "opt", "precision", "deterministic", "matmul")
+"""Of what was in force, beside what providers and torch's flags tell."""
+
 
 def make_page(name: str, report: Report, record: Record, kept: str) -> str:
     """Page of one model.
@@ -35,7 +38,7 @@ def make_page(name: str, report: Report, record: Record, kept: str) -> str:
         report.verdict.sentence,
         f"{_describe_run(report)} {kept}",
         "## Targets",
-        _table("target, ran on, nodes, options in force", _target_rows(report)),
+        _table("target, ran on, nodes or weights, options in force", _target_rows(report)),
         "## Outputs, run by run",
         *_values(record),
         "## Deviation from the reference",
@@ -116,9 +119,10 @@ def _target_rows(report: Report) -> Iterator[tuple[str, ...]]:
             yield f"`{target.name}`", _why(target)
             continue
         placed = ", ".join(f"{p} {n}" for p, n in sorted(target.placement.items()))
-        shown = {key: target.effective.get(key) for key in ("threads", "opt", "precision")}
-        for provider in target.effective["provider_options"].values():
-            shown.update(sorted(provider.items()))
+        effective = target.effective
+        shown = {key: effective.get(key) for key in _SHOWN}
+        for told in (*effective.get("provider_options", {}).values(), effective.get("flags", {})):
+            shown.update(sorted(told.items()))
         text = ", ".join(f"{key}={value}" for key, value in shown.items() if value is not None)
         yield f"`{target.name}`", target.hardware, placed, text
 
