@@ -125,6 +125,11 @@ def runs_needed(p: float, confidence: float = 0.95) -> int:
 def modal_share(x: int, n: int, confidence: float = 0.95) -> tuple[float, float, float]:
     """Share of the most frequent outcome, with its interval.
 
+    Which outcome is the most frequent one is known only afterwards, so the lower end counts in the
+    chance that another, rarer outcome took its place: of all ``n`` equal, the first one supports
+    nothing, and the end is ``(alpha / 2) ** (1 / (n - 1))``. The upper end is that of
+    [clopper1934]_.
+
     Args:
         x: how often the most frequent outcome was seen
         n: how many outcomes were seen, at least 1
@@ -139,11 +144,31 @@ def modal_share(x: int, n: int, confidence: float = 0.95) -> tuple[float, float,
     Examples:
         >>> share, lower, upper = modal_share(19, 20)
         >>> share, round(lower, 3), round(upper, 3)
-        (0.95, 0.751, 0.999)
+        (0.95, 0.738, 0.999)
 
     """
-    lower, upper = clopper_pearson(x, n, 1 - confidence)
-    return x / n, lower, upper
+    alpha = 1 - confidence
+    _, upper = clopper_pearson(x, n, alpha)
+    return x / n, _bound_modal_share(x, n, alpha / 2), upper
+
+
+def _bound_modal_share(x: int, n: int, alpha: float) -> float:
+    """Largest p for which no outcome of probability p or less reaches ``x`` of ``n``.
+
+    There are at most 1 / p outcomes of probability p. Rarer ones are more, but each of them is so
+    much less likely to come ``x`` times that p itself is the worst case.
+    """
+    from scipy.special import betainc
+
+    if x < 2:
+        return 0.0
+    low, high = 0.0, x / n
+    while low < (middle := (low + high) / 2) < high:
+        if betainc(x, n - x + 1, middle) > alpha * middle:
+            high = middle
+        else:
+            low = middle
+    return low
 
 
 def _check_counts(x: int, n: int) -> None:

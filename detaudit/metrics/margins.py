@@ -11,6 +11,14 @@ from detaudit.metrics.histogram import OctaveHistogram, find_bins
 _ENOUGH = 10
 """Margins that an estimate of their density needs."""
 
+_PLENTY = 1000
+"""Margins that make it good; with larger ones it would less and less be the density at zero."""
+
+_MANY = 10 * _PLENTY
+"""Margins whose mean change is good even where a few large changes dominate it."""
+
+_LEAST = 5e-324
+
 
 class Margins:
     """Accumulates margins together with their changes.
@@ -70,8 +78,8 @@ class Margins:
         """Share of decisions to flip among inputs not tried.
 
         It is the density of margins at zero times half the mean change of a margin there. Both
-        come from the margins up to the largest change seen, or from the ten smallest where that
-        range holds fewer.
+        come from the margins up to the largest change seen: from the ten smallest where that range
+        holds fewer, and the density from no more than the thousand smallest.
 
         Args:
             largest: largest change of a margin
@@ -85,11 +93,17 @@ class Margins:
             return None, False
         if not largest or not self.mean_shift:
             return 0.0, False
-        near, width = self._distinct.widen(largest, _ENOUGH)
+        near, width = self._choose_range(largest, _PLENTY)
+        _, reach = self._choose_range(largest, _MANY)
         # None is near where all margins are infinite.
-        shift = self._mean_shift(np.nextafter(width, 0.0)) if near else 0.0
+        shift = self._mean_shift(np.nextafter(reach, 0.0)) if near else 0.0
         share = near / (margins * width) * shift / 2
         return min(share, 1.0), self._distinct.count_within(largest) < _ENOUGH
+
+    def _choose_range(self, largest: float, most: int) -> tuple[int, float]:
+        """How many margins lie in the range to look at, and its end."""
+        _, end = self._distinct.widen(_LEAST, most)
+        return self._distinct.widen(min(largest, float(np.nextafter(end, 0.0))), _ENOUGH)
 
     def _mean_shift(self, limit: float) -> float:
         """Mean change of the margins within a limit, its own bin included."""
