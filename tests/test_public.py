@@ -50,6 +50,7 @@ def test_the_surface_is_small() -> None:
         "import detaudit.audit; detaudit.audit.__call__",
         "import detaudit.cli, detaudit.errors, detaudit.spec, detaudit.target",
         "import detaudit; from detaudit.audit import plan_audit; plan_audit('m', 'cpu,cuda')",
+        "import detaudit.pytest_plugin",
     ],
 )
 def test_nothing_heavy_is_loaded_before_it_is_needed(code: str) -> None:
@@ -131,7 +132,7 @@ NOUNS = {
         *("errors", "target", "options", "spec", "record", "report", "rows", "plain"),
         *("target_row", "requirement", "version", "archive", "placing", "traits", "items"),
         "comparison",
-        "project",
+        *("command", "project"),
     )
 }
 MAY_IMPORT = {
@@ -155,6 +156,8 @@ MAY_IMPORT = {
         *("detaudit.demo", "detaudit.models", "detaudit.story"),
     },
     "detaudit.__main__": {"detaudit.cli"},
+    "detaudit.pytest_plugin": NOUNS
+    | {*("detaudit.audit", "detaudit.capture", "detaudit.judge", "detaudit.render")},
     "detaudit": {"detaudit.audit", "detaudit.seeding", "detaudit.version"},
 }
 
