@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import gc
 import io
 import json
@@ -364,3 +366,69 @@ def test_another_array_in_the_place_of_one_is_noticed(saved: Path, tmp_path: Pat
             new.writestr(name, data)
     with open_record(path) as record, pytest.raises(RecordError, match="not the array that was"):
         record.arrays["0/1/0/0"]
+
+
+@pytest.fixture
+def sized(tmp_path: Path) -> Path:
+    """Record of a small array and of one that is too large to be held."""
+    arrays = {"small": np.zeros(3), "large": np.arange(1 << 15, dtype=np.float64)}
+    save_record(
+        dataclasses.replace(make_record({"cuda:0": "gone"}), arrays=arrays),
+        path := tmp_path / "r.audit",
+    )
+    return path
+
+
+def test_small_arrays_are_read_once_and_none_can_be_written_to(
+    sized: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[int] = []
+    read = np.lib.format.read_array
+
+    def count(*arguments: Any, **options: Any) -> Any:
+        array = read(*arguments, **options)
+        reads.append(array.size)
+        return array
+
+    monkeypatch.setattr(np.lib.format, "read_array", count)
+    with open_record(sized) as record:
+        for _ in range(3):
+            small, large = record.arrays["small"], record.arrays["large"]
+            np.testing.assert_array_equal(large, np.arange(1 << 15))
+            with pytest.raises(ValueError, match="read-only"):
+                small[0] = 1
+    assert reads == [3, *[1 << 15] * 3]
+
+
+def test_a_compressed_record_is_read_too(sized: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "packed.audit"
+    with (
+        zipfile.ZipFile(sized) as plain,
+        zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for name in plain.namelist():
+            archive.writestr(name, plain.read(name))
+    assert packed.stat().st_size < sized.stat().st_size / 2
+    with open_record(packed) as record:
+        np.testing.assert_array_equal(record.arrays["large"], np.arange(1 << 15))
+
+
+@pytest.mark.parametrize("key", ["small", "large"])
+@pytest.mark.parametrize("offset", [0, 4, 28, 30, 64, 200])
+def test_a_changed_byte_of_a_member_is_found(sized: Path, key: str, offset: int) -> None:
+    with zipfile.ZipFile(sized) as archive:
+        place = archive.getinfo(f"{key}.npy").header_offset + offset
+    data = bytearray(sized.read_bytes())
+    before = bytes(data)
+    data[place] ^= 0x11
+    sized.write_bytes(data)
+    with open_record(sized) as record:
+        found = None
+        with contextlib.suppress(RecordError):
+            found = record.arrays[key]
+    if found is not None:
+        # What the directory at the end repeats need not be right as long as the values are.
+        assert offset in (0, 4, 30)
+        with zipfile.ZipFile(io.BytesIO(before)) as archive:
+            expected = np.load(io.BytesIO(archive.read(f"{key}.npy")))
+        np.testing.assert_array_equal(found, expected)

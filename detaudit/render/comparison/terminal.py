@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
-from detaudit.comparison import Comparison, Difference
+from detaudit.comparison import Comparison, Difference, Level
 from detaudit.render.audited import keep_audited
-from detaudit.render.comparison.letters import name_class
+from detaudit.render.comparison.letters import VARIES, name_class
 from detaudit.render.page import Page, print_page, render_page
 from detaudit.render.sections.parts import group
 from detaudit.render.sheet import Cells, Column, Line
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _HINT = (
     "Targets with the same letter in a column gave the same results for every output and sample:"
     " the same bits, or the same printed values at so many decimals. Letters of different columns"
-    " have nothing to do with each other. varies: not even the target's own runs agree."
+    " have nothing to do with each other. ~: not even the target's own runs agree."
 )
 
 
@@ -112,8 +112,13 @@ def _agreement(comparison: Comparison, page: Page) -> Iterator[RenderableType]:
     heads = ["bits" if level.decimals is None else str(level.decimals) for level in levels]
     columns = (Column("Target", "left", flexible=True), *(Column(head, "left") for head in heads))
     targets = [row.name for row in comparison.report.targets if row.status == "ok"]
-    rows = [Cells((t, *(name_class(level, t) for level in levels))) for t in targets]
+    rows = [Cells((t, *(_mark(level, t) for level in levels))) for t in targets]
     if rows:
         yield from page.title("Which agree, to the bit and at how many decimals")
         yield from page.lines(Line(_HINT, 0, "dim"))
         yield from page.table(columns, rows)
+
+
+def _mark(level: Level, target: str) -> str:
+    letter = name_class(level, target)
+    return "~" if letter == VARIES else letter
