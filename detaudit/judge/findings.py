@@ -25,7 +25,7 @@ _UNITS = {"run": "runs", "session": "sessions", "process": "processes"}
 
 
 def find_findings(
-    record: Record, report: Report, matched: tuple[Finding, ...]
+    record: Record, report: Report, matched: tuple[Finding, ...], uneven: tuple[Finding, ...]
 ) -> tuple[Finding, ...]:
     """Findings, the most serious first.
 
@@ -33,6 +33,7 @@ def find_findings(
         record: what happened, with outputs under the names of the audited model
         report: tables made of it
         matched: findings on how they got these names
+        uneven: findings on outputs whose values are not spread evenly
 
     """
     found = [
@@ -42,7 +43,7 @@ def find_findings(
         *_drift(record, report),
         *_deviations(report, {f.target for f in matched if f.kind == "outputs-unmatched"}),
         *_classes(record, report),
-        *_rounding(report),
+        *uneven,
         *observe_outputs(record),
         *_model(record, report),
         *observe_traits(record, report),
@@ -169,23 +170,6 @@ def _classes(record: Record, report: Report) -> Iterator[Finding]:
         if row.no_class:
             message = f"{row.no_class} of {row.samples} items have NaN among their scores."
             yield Finding("warning", "no-class", *where, f"{message} They have no class.")
-
-
-def _rounding(report: Report) -> Iterator[Finding]:
-    """Printed values that change far more often, or less, than evenly spread values would."""
-    for key, rows in groupby(report.rounding, key=lambda r: (r.target, r.reference, r.output)):
-        for row in rows:
-            expected = row.expected_share * row.values
-            if max(row.changed, expected) < 20:
-                continue
-            if not expected / 3 <= row.changed <= expected * 3:
-                message = (
-                    f"At {row.decimals} decimals {row.changed} of {row.values} printed values"
-                    f" change where {expected:.0f} were expected: the values are not spread"
-                    " evenly. Trust what was observed."
-                )
-                yield Finding("info", "uneven-values", key[0], key[2], message)
-                break
 
 
 def _model(record: Record, report: Report) -> Iterator[Finding]:

@@ -86,7 +86,8 @@ def judge(record: Record, judging: JudgeSpec | None = None) -> Report:
         findings=(),
         verdict=Verdict(judging.requirement, None, (), (), ""),
     )
-    report = dataclasses.replace(report, findings=find_findings(record, report, matched))
+    findings = find_findings(record, report, matched, tuple(tables.uneven))
+    report = dataclasses.replace(report, findings=findings)
     return dataclasses.replace(report, verdict=_find_verdict(report, judging, tables))
 
 

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from detaudit.judge.deviation import paired_outputs
+from detaudit.judge.evenness import observe_evenness
 from detaudit.judge.grid import Grid
 from detaudit.metrics.counts import find_upper_bound
 from detaudit.metrics.decimals import agree_decimals, count_existing_decimals, safe_decimals
 from detaudit.metrics.rounding import Rounding
 from detaudit.metrics.structure import structural_difference
 from detaudit.record import array_key
+from detaudit.report import Finding
 from detaudit.rows import Decimals
 from detaudit.rows import Rounding as Row
 from detaudit.spec import JudgeSpec
@@ -25,8 +27,8 @@ def judge_rounding(
     largest: float,
     judging: JudgeSpec,
     arrays: Mapping[str, np.ndarray],
-) -> tuple[Row, ...]:
-    """Rows of a float output, one per number of decimals.
+) -> tuple[tuple[Row, ...], Finding | None]:
+    """Rows of a float output, one per number of decimals, and whether its values are uneven.
 
     Args:
         grid: runs of the target
@@ -37,21 +39,23 @@ def judge_rounding(
         arrays: arrays of the record
 
     Returns:
-        the rows, none for other types and for results whose shapes differ
+        the rows, none for other types and for results whose shapes differ; and a finding where
+        not as many values change as their differences let expect
 
     """
     decimals = range(judging.decimals[0], judging.decimals[1] + 1)
     extremes, pairs = Rounding(decimals), Rounding(decimals)
     for low, high in _extremes(grid, reference, output, arrays):
         if low.dtype.kind != "f" or structural_difference(low, high):
-            return ()
+            return (), None
         extremes.update(low, high)
     for _, first, array, count in paired_outputs(grid, reference, output, arrays):
         if structural_difference(first, array):
-            return ()
+            return (), None
         pairs.update(first, array, weight=count)
     path = grid.target.outputs[output].path
-    return tuple(
+    changes = extremes.read()
+    rows = tuple(
         Row(
             target=grid.name,
             reference=reference.name,
@@ -63,9 +67,10 @@ def judge_rounding(
             expected_share=expected.expected_share,
             at_risk_share=expected.at_risk_share or 0.0,
         )
-        for seen, expected in zip(extremes.read(), pairs.read(largest), strict=True)
+        for seen, expected in zip(changes, pairs.read(largest), strict=True)
         if seen.values
     )
+    return rows, observe_evenness(grid.name, path, changes)
 
 
 def judge_decimals(

@@ -22,6 +22,7 @@ from detaudit.judge.values import judge_values
 from detaudit.judge.weights import count_sets, read_weights, tell_apart
 from detaudit.metrics.ulp import Grid as FloatGrid
 from detaudit.record import OutputFacts, Record
+from detaudit.report import Finding
 from detaudit.rows import Classes, Decimals, Deviation, Rounding, Value
 from detaudit.spec import JudgeSpec
 
@@ -44,6 +45,7 @@ class Tables:
         self.decisions: list[Classes] = []
         self.classes: list[Classes] = []
         self.values: list[Value] = []
+        self.uneven: list[Finding] = []
         self.numberless: list[tuple[str, str]] = []
 
     def add_own(self, grid: Grid) -> None:
@@ -121,9 +123,9 @@ class Tables:
             if grid is other and judging.requirement and not holds_numbers(grid, number, arrays):
                 self.numberless.append((grid.name, output.path))
             if differ:
-                self.rounding += judge_rounding(
-                    grid, other, number, largest or 0.0, judging, arrays
-                )
+                rows, uneven = judge_rounding(grid, other, number, largest or 0.0, judging, arrays)
+                self.rounding += rows
+                self.uneven += [uneven] if uneven else []
             self.decimals += (
                 judge_decimals(grid, other, number, label, dtype, most, mean, arrays)
                 for label, most, mean in sizes

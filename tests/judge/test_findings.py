@@ -181,6 +181,22 @@ def test_values_that_are_not_spread_evenly() -> None:
     assert finding.message.startswith("At 0 decimals 1000 of 1000 printed values change where 0")
 
 
+def test_values_that_crowd_at_their_ends() -> None:
+    rng = np.random.default_rng(1)
+    scores = 1 / (1 + np.exp(-8 * rng.standard_normal(50_000)))
+    other = scores + 4e-4 * rng.standard_normal(scores.size)
+    found = find(make_record({"cpu": always(scores), OFF: always(other)}), "uneven-values")
+    assert found.message.startswith("At 1 decimals ")
+
+
+def test_many_runs_that_differ_are_no_sign_of_uneven_values() -> None:
+    rng = np.random.default_rng(2)
+    values = rng.standard_normal(5_000)
+    runs = [values + 4e-4 * rng.standard_normal(values.size) for _ in range(20)]
+    plan = Plan(runs=20, sessions=1, processes=1)
+    assert "uneven-values" not in kinds(make_record({"cpu": by_run(*runs)}, plan))
+
+
 def test_options_without_effect() -> None:
     record = make_record({"cpu[inter_threads=4]": always(floats(1))})
     assert "inter_threads has no effect" in find(record, "moot-option").message
