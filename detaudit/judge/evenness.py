@@ -30,9 +30,10 @@ def observe_evenness(target: str, output: str, seen: Sequence[RoundingSummary]) 
             continue
         agreement = compare_with_expected(row.changed, row.values, row.expected_share)
         if agreement.verdict in ("more than expected", "fewer than expected"):
+            expected = format(agreement.expected, ".0f" if agreement.expected >= 10 else ".2g")
             message = (
                 f"At {row.decimals} decimals {row.changed} of {row.values} printed values change"
-                f" where {agreement.expected:.3g} were expected: the values are not spread evenly."
+                f" where {expected} were expected: the values are not spread evenly."
                 " Trust what was observed."
             )
             return Finding("info", "uneven-values", target, output, message)
