@@ -414,3 +414,104 @@ def test_threads_draw_and_seed(torch: Any) -> None:
     seeds = [event for event in seen.events if event.what.startswith("torch.manual_seed(")]
     assert sorted(event.thread for event in seeds) == ["t0", "t1", "t2", "t3"]
     assert len(seen.trace) == 4
+
+
+def transform(torch: Any) -> list[Any]:
+    """Draws, seeds and states inside of whatever can change what an operator does."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    one = torch.ones(3)
+
+    def draw(x: Any) -> Any:
+        return torch.nn.functional.dropout(x * torch.rand(3), 0.5)
+
+    def seed(x: Any) -> Any:
+        state = torch.get_rng_state()
+        torch.manual_seed(3)
+        found = draw(x)
+        torch.set_rng_state(state)
+        return found
+
+    own = torch.Generator()
+    results = [torch.func.grad(lambda x: (x * torch.rand(3, generator=own)).sum())(one)]
+    for function in (draw, seed):
+        results += [
+            torch.func.grad(lambda x, f=function: f(x).sum())(one),
+            torch.func.vmap(function, randomness="different")(torch.ones(2, 3)),
+            *torch.func.jvp(function, (one,), (one,)),
+            torch.func.functionalize(function)(one),
+            torch.jit.trace(function, one, check_trace=False)(one),
+            make_fx(function)(one)(one),
+        ]
+        with torch.inference_mode():
+            results.append(function(one))
+    with FakeTensorMode():
+        torch.rand(3)
+    with torch.device("meta"):
+        torch.rand(3)
+    return [*results, torch.rand(3)]
+
+
+@pytest.mark.parametrize("draws", [False, True])
+@pytest.mark.parametrize("seeded", [False, True])
+@pytest.mark.filterwarnings("error", "ignore:.*torch.jit:DeprecationWarning")
+def test_transforms_draw_the_same_under_a_watch(torch: Any, draws: bool, seeded: bool) -> None:
+    torch.manual_seed(7)
+    expected = transform(torch)
+    torch.manual_seed(7)
+    return_to_known(frozenset({"torch"} if seeded else ()))
+    with watch(draws=draws) as seen:
+        results = transform(torch)
+    assert all(map(torch.equal, results, expected))
+    assert seen.seeds or seen.reseeds
+
+
+COMPILING = """
+import torch
+from torch.nn import functional
+from torch._higher_order_ops.while_loop import while_loop
+from torch.utils.checkpoint import checkpoint
+from detaudit.seeding import watch
+def draw(x):
+    return functional.dropout(x + torch.rand(3), 0.5)
+class Net(torch.nn.Module):  # which cannot be compiled as a whole
+    def __init__(self):
+        super().__init__()
+        self.lstm = torch.nn.LSTM(3, 3, 2, dropout=0.5)
+    def forward(self, x):
+        return functional.dropout(self.lstm(x)[0], 0.5)
+def work():
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    torch.manual_seed(7)
+    one, results = torch.ones(3), []
+    for backend in ("eager", "aot_eager"):
+        compiled = torch.compile(draw, backend=backend, fullgraph=True)
+        results += [compiled(one), compiled(one)]
+        x = torch.ones(2, 2, 3, requires_grad=True)
+        torch.compile(Net(), backend=backend)(x).sum().backward()
+        results.append(x.grad)
+    results.append(torch.cond(torch.tensor(True), torch.sin, torch.cos, (one,)))
+    results += while_loop(lambda i: i < 3, lambda i: (i + 1,), (torch.tensor(0),))
+    x = torch.ones(3, requires_grad=True)
+    checkpoint(draw, x, use_reentrant=False).sum().backward()
+    batch = torch.ones(2, 2, 3)
+    results += [x.grad, torch.export.export(Net(), (batch,)).module()(batch)]
+    frames = torch._dynamo.utils.counters["frames"]["total"]
+    return [result.tolist() for result in results], frames
+found = [work()]
+for draws in (False, True):
+    with watch(draws=draws):
+        found.append(work())
+listened = hasattr(torch.utils._python_dispatch.TorchDispatchMode, "ignore_compile_internals")
+print(json.dumps([found, listened]))
+"""
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_compiled_code_draws_the_same_under_a_watch(run_python: Callable[..., Any]) -> None:
+    (plain, watched, told), listened = run_python(COMPILING)
+    assert watched == plain  # as many frames too: nothing of the watch was compiled
+    assert told[0] == plain[0]
+    assert told[1] == plain[1] or not listened

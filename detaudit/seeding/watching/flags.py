@@ -62,8 +62,8 @@ class _Property:
         if desk.local.busy or not desk.watches:
             self._original.__set__(owner, value)
         else:
-            call = Call(self._name, (owner, value), {}, sys._getframe(1))
-            make(self._original.__set__, call, _observe)
+            setter, frame = self._original.__set__, sys._getframe(1)
+            make(setter, _observe, self._name, (owner, value), {}, frame)
 
 
 def _make_method(owner: type, name: str, label: str) -> Target:

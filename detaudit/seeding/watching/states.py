@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import random
 import sys
@@ -40,7 +41,7 @@ def read_twisters() -> dict[str, Twister]:
     if torch is not None and hasattr(torch, "get_rng_state"):  # its import has come so far
         # Seed, numbers left in the block, a flag, the next number, then the block; 64 bits a word.
         with _below_modes(torch):
-            raw = torch.get_rng_state().numpy().tobytes()
+            raw = _read_tensor(torch.get_rng_state())
         left = int.from_bytes(raw[8:12], sys.byteorder)
         key = np.frombuffer(raw, np.uint64, WORDS, 24).astype(np.uint32)
         found["torch"] = Twister(key, WORDS + 1 - left)
@@ -103,7 +104,16 @@ def _to_bytes(state: Any) -> bytes:
             rest = (inner["pos"], state["has_gauss"], float(state["gauss"]))
             return bytes(inner["key"].tobytes()) + repr(rest).encode()
         return repr(state).encode()
-    return bytes(state.numpy().tobytes())
+    return _read_tensor(state)
+
+
+def _read_tensor(state: Any) -> bytes:
+    """Bytes of a state of torch.
+
+    They are read where they lie: any operator would run into whatever the caller is about, such as
+    ``torch.func.grad`` or ``torch.jit.trace``.
+    """
+    return ctypes.string_at(state.data_ptr(), state.numel())
 
 
 def _leads_to(start: Twister, end: Twister, blocks: int) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
-from .compilers import is_tracing
+from .compilers import is_tracing, pause, resume
 from .desk import Call, desk
 
 Conclude = Callable[[Any], None]
@@ -32,7 +33,7 @@ def wrap(original: Any, label: str, observe: Observe, *, module: str | None = No
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if desk.local.busy or not desk.watches:
             return original(*args, **kwargs)
-        return make(original, Call(label, args, kwargs, sys._getframe(1)), observe)
+        return make(original, observe, label, args, kwargs, sys._getframe(1))
 
     if module is not None:
         # Pickle finds functions by these names; those of bound methods lead elsewhere.
@@ -41,16 +42,45 @@ def wrap(original: Any, label: str, observe: Observe, *, module: str | None = No
     return wrapper
 
 
-def make(original: Any, call: Call, observe: Observe) -> Any:
-    """Make a call and report it."""
-    if is_tracing():
-        return original(*call.args, **call.kwargs)
-    with desk.attend():
-        with desk.lock:
-            conclude = observe(call)
-        # Without the lock: the call may wait for another thread that needs it.
-        result = original(*call.args, **call.kwargs)
-        if conclude is not None:
+def make(
+    original: Any,
+    observe: Observe,
+    label: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    frame: FrameType,
+) -> Any:
+    """Make a call and report it.
+
+    Args:
+        original: The function.
+        observe: As for ``wrap``.
+        label: How reports call the function.
+        args: Arguments by position.
+        kwargs: Arguments by name.
+        frame: Frame that makes the call.
+
+    """
+    compiler = pause()
+    try:
+        if is_tracing():
+            return _pass_on(original, args, kwargs, compiler)
+        with desk.attend():
             with desk.lock:
-                conclude(result)
-        return result
+                conclude = observe(Call(label, args, kwargs, frame))
+            # Without the lock: the call may wait for another thread that needs it.
+            result = _pass_on(original, args, kwargs, compiler)
+            if conclude is not None:
+                with desk.lock:
+                    conclude(result)
+            return result
+    finally:
+        resume(compiler)
+
+
+def _pass_on(original: Any, args: tuple[Any, ...], kwargs: dict[str, Any], compiler: Any) -> Any:
+    resume(compiler)
+    try:
+        return original(*args, **kwargs)
+    finally:
+        pause()
