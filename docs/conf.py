@@ -18,7 +18,7 @@ html_title = "detaudit"
 html_theme_options = {"display_version": True, "footer_links": False, "logo_only": False}
 exclude_patterns = ["_build"]
 autodoc_typehints = "description"
-autodoc_mock_imports = []
+autodoc_mock_imports = ["pytest"]
 napoleon_use_ivar = True
 
 
