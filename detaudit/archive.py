@@ -83,6 +83,20 @@ def open_record(path: str | os.PathLike[str]) -> Iterator[Record]:
             yield _read(path, file, archive)
 
 
+def is_record(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a record, as opposed to a model; it may be damaged or too new.
+
+    Args:
+        path: a file, or what names no file
+
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _FACTS in archive.NameToInfo
+    except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError):
+        return False
+
+
 def _read(path: Path, file: BufferedReader, archive: zipfile.ZipFile) -> Record:
     if _FACTS not in archive.namelist():
         raise RecordError(f"{path} is no record of detaudit: it holds no {_FACTS}")

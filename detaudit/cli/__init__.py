@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from detaudit.cli.messages import describe_failure, tell
 from detaudit.errors import DetauditError
 
-_COMMANDS = ("run", "show", "check", "compare", "demo", "seeds")
+_COMMANDS = ("run", "show", "check", "compare", "inputs", "demo", "seeds")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

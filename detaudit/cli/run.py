@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from detaudit.cli.feeding import add_input_options, read_inputs, read_shapes
 from detaudit.cli.parser import (
     Parser,
     add_judge_options,
@@ -17,7 +18,6 @@ from detaudit.cli.parser import (
     read_decimals,
     read_labels,
 )
-from detaudit.errors import UsageError
 from detaudit.project import PROJECT_OPTIONS, Project, read_project
 
 _DESCRIPTION = """\
@@ -34,6 +34,7 @@ other commands:
   detaudit show RECORD    render a saved record again, in any format
   detaudit check RECORD   does a saved record meet a requirement? nothing is run
   detaudit compare A B    compare the records of several machines or versions
+  detaudit inputs MODEL   write the exact inputs of an audit, for another machine
   detaudit demo           audit the model that comes with detaudit
   detaudit seeds SCRIPT   run a script, and tell whether it was really seeded
 
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
     from detaudit.audit import plan_audit
     from detaudit.cli.output import deliver, show_progress
 
-    given, values = _read_inputs(options.input)
+    given, values = read_inputs(options.input)
     labels = [text.rpartition("=")[2] for text in options.labels or ()]
     needed = [model, given or model, *(text.removeprefix("@") for _, text in values), *labels]
     files = {name: getattr(options, name) for name in ("csv", "json", "junit", "save")}
@@ -77,7 +78,7 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
         samples=options.samples,
         source=given or (None if values else source),
         inputs=dict(values),
-        shapes=_read_shapes(options.shape),
+        shapes=read_shapes(options.shape),
         duration=options.duration,
         sampling_rate=options.sampling_rate,
         labels=read_labels(options.labels),
@@ -154,31 +155,7 @@ def _parser(model: str | None) -> Parser:
         "--trust", action="store_true", help="let Python code that a model file brings run"
     )
     what = parser.add_argument_group("inputs and outputs")
-    what.add_argument(
-        "--input",
-        metavar="PATH|NAME=SPEC",
-        action="append",
-        help="npz, folder of npy or wav; or zeros, ones, normal, uniform:a:b, int:a:b, value:v,"
-        " @file.npy for one input",
-    )
-    what.add_argument(
-        "--shape",
-        metavar="NAME=DIM",
-        action="append",
-        help="size of a named axis, or 1x160x40 for a whole input",
-    )
-    what.add_argument("--seed", metavar="N", type=int, help="of all inputs (default 1)")
-    what.add_argument(
-        "--samples", metavar="N", type=int, default=1, help="number of inputs (default 1)"
-    )
-    what.add_argument(
-        "--duration",
-        metavar="S",
-        type=float,
-        default=1.0,
-        help="length of generated audio in seconds (default 1)",
-    )
-    what.add_argument("--sampling-rate", metavar="HZ", type=int, help="of audio")
+    add_input_options(what)
     what.add_argument("--output", metavar="NAME", action="append", help="look at this output only")
     add_judge_options(parser)
     add_report_options(parser)
@@ -193,37 +170,3 @@ def _read_settings(options: Any) -> dict[str, Any]:
     if options.decimals is not None:
         settings["decimals"] = read_decimals(options.decimals)
     return {name: value for name, value in settings.items() if value is not None}
-
-
-def _read_inputs(texts: Sequence[str] | None) -> tuple[str | None, tuple[tuple[str, str], ...]]:
-    """File that holds the inputs, and how to fill single ones."""
-    from detaudit.capture.wording import split_value
-
-    source, values = None, []
-    for text in texts or ():
-        if "=" in text and not Path(text).exists():
-            values.append(split_value(text))
-        elif source is not None:
-            raise UsageError(f"--input {text}: inputs are already taken from {source}")
-        else:
-            source = text
-    _refuse_twice("--input", [name for name, _ in values])
-    return source, tuple(values)
-
-
-def _read_shapes(texts: Sequence[str] | None) -> dict[str, str]:
-    """Sizes by the name of an axis or an input."""
-    found = []
-    for text in texts or ():
-        name, equals, value = text.rpartition("=")
-        if not equals or not name or not value:
-            raise UsageError(f"--shape {text} is not of the form NAME=DIM")
-        found.append((name, value))
-    _refuse_twice("--shape", [name for name, _ in found])
-    return dict(found)
-
-
-def _refuse_twice(option: str, names: Sequence[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"{option} {name}=… is given twice")

@@ -86,10 +86,11 @@ class Batch:
 
 
 def hash_bytes(array: np.ndarray) -> str:
-    """SHA-256 of the bytes of an array in C order, as hexadecimal text."""
+    """SHA-256 of the bytes of an array, little endian in C order, as hexadecimal text."""
     if array.dtype.kind in "OU":
         return hashlib.sha256(
             "\0".join(str(i) for i in array.ravel().tolist()).encode()
         ).hexdigest()
-    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    data = np.ascontiguousarray(little).reshape(-1).view(np.uint8).data
     return hashlib.sha256(data).hexdigest()

@@ -91,3 +91,11 @@ def test_a_batch_is_watched_too(tmp_path: Path) -> None:
     batch.values["x"][1, 1] = 5
     with pytest.raises(Failed, match="input 'x' was changed by the run"):
         batch.check()
+
+
+@pytest.mark.parametrize("dtype", ["i2", "f4", "f8", "c8", "u8", "bool"])
+def test_the_digest_does_not_depend_on_the_byte_order(dtype: str) -> None:
+    array = np.array([[1, 0], [3, 2]]).astype(dtype)
+    swapped = array.astype(array.dtype.newbyteorder(">"))
+    assert hash_bytes(swapped) == hash_bytes(array) == hashlib.sha256(array.tobytes()).hexdigest()
+    assert hash_bytes(swapped.T) == hash_bytes(array.T) != hash_bytes(array)
