@@ -158,7 +158,7 @@ def _print_alike(ends: Sequence[np.ndarray], decimals: frozenset[int]) -> frozen
     if low.dtype.kind != "f" or any(structural_difference(low, end) for end in ends[1:]):
         # Other types than floats print differently whenever they differ.
         return frozenset()
-    rounding = Rounding(sorted(decimals))
+    rounding = Rounding(sorted(decimals), at_risk=False)
     # fmin passes over a NaN and maximum passes it on, so that one that comes or goes is a change.
     rounding.update(np.fmin(low, other_low), np.maximum(high, other_high))
     return frozenset(row.decimals for row in rounding.read() if not row.changed)

@@ -44,7 +44,9 @@ def judge_rounding(
 
     """
     decimals = range(judging.decimals[0], judging.decimals[1] + 1)
-    extremes, pairs = Rounding(decimals), Rounding(decimals)
+    extremes = Rounding(decimals, at_risk=False)
+    # Without any difference nothing is at risk.
+    pairs = Rounding(decimals, at_risk=largest > 0)
     for low, high in _extremes(grid, reference, output, arrays):
         if low.dtype.kind != "f" or structural_difference(low, high):
             return (), None

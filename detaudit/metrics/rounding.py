@@ -115,6 +115,7 @@ class Rounding:
 
     Args:
         decimals: numbers of decimals to try, each 0 to 22
+        at_risk: whether values near a boundary are counted, which costs more than all else
 
     Examples:
         >>> rounding = Rounding(decimals=[6, 7])
@@ -124,8 +125,9 @@ class Rounding:
 
     """
 
-    def __init__(self, decimals: Iterable[int] = range(8)) -> None:
+    def __init__(self, decimals: Iterable[int] = range(8), *, at_risk: bool = True) -> None:
         self._decimals = tuple(decimals)
+        self._at_risk = at_risk
         self._values = 0
         self._changed = dict.fromkeys(self._decimals, 0)
         self._expected = {k: ExactSum() for k in self._decimals}
@@ -166,11 +168,13 @@ class Rounding:
             other: accumulator of the same decimals
 
         Raises:
-            ValueError: if the decimals differ
+            ValueError: if the decimals differ, or only one counts values at risk
 
         """
         if self._decimals != other._decimals:
             raise ValueError(f"decimals {other._decimals} cannot join {self._decimals}")
+        if self._at_risk != other._at_risk:
+            raise ValueError("values at risk were counted on one side only")
         self._values += other._values
         for k in self._decimals:
             self._changed[k] += other._changed[k]
@@ -184,7 +188,12 @@ class Rounding:
             max_abs: largest difference to be reckoned with, such as the largest one seen for this
                 output; None leaves ``at_risk_share`` open
 
+        Raises:
+            ValueError: if values at risk of a difference were not counted
+
         """
+        if max_abs and not self._at_risk:
+            raise ValueError("values at risk were not counted")
         return tuple(self._read(k, max_abs) for k in self._decimals)
 
     def _add_broken(self, count: int, weight: int) -> None:
@@ -198,6 +207,8 @@ class Rounding:
     def _add(self, x: Array, y: Array, weight: int) -> None:
         gaps = np.abs(y - x)
         moved = float(gaps.max())
+        if not moved and not self._at_risk:
+            return
         largest = max(float(x.max()), -float(x.min())) + moved
         for k in self._decimals:
             scale = 10.0**k
@@ -207,7 +218,8 @@ class Rounding:
             np.subtract(0.5, np.abs(distance, out=distance), out=distance)
             if largest * scale == np.inf:
                 np.nan_to_num(distance, copy=False, nan=0.5)
-            self._to_boundary[k].add(distance, weight)
+            if self._at_risk:
+                self._to_boundary[k].add(distance, weight)
             if moved:
                 steps = np.multiply(gaps, scale, out=scaled)
                 # Over more than one unit lies a boundary; over less, only one that is near enough

@@ -44,6 +44,18 @@ def test_memory() -> None:
     assert held(lines) == ["peak memory of the largest process", "peak memory of all processes"]
 
 
+def test_compare() -> None:
+    lines = run("compare", "--megabytes", "8", "--samples", "20", "--rounds", "1")
+    assert held(lines) == [
+        f"0.5 GB/s over the throughput, {what}"
+        for what in (
+            "large outputs, equal bits",
+            "large outputs, noise of 1e-6",
+            "small outputs, noise of 1e-6",
+        )
+    ]
+
+
 @pytest.mark.modern
 def test_overhead() -> None:
     lines = run("overhead", "--case", "bundled", "--calls", "3", "--rounds", "1")

@@ -183,6 +183,22 @@ def test_decimals_must_match_to_merge() -> None:
         Rounding([1]).merge(Rounding([2]))
 
 
+@given(pairs(), st.booleans())
+def test_values_at_risk_need_not_be_counted(
+    pair: tuple[np.ndarray, np.ndarray], equal: bool
+) -> None:
+    first, second = pair[0], pair[0] if equal else pair[1]
+    full, less = Rounding(), Rounding(at_risk=False)
+    for rounding in (full, less):
+        rounding.update(first, second, 3)
+    assert less.read() == full.read()
+    assert less.read(0.0) == full.read(0.0)
+    with pytest.raises(ValueError, match="values at risk were not counted"):
+        less.read(0.1)
+    with pytest.raises(ValueError, match="on one side only"):
+        less.merge(full)
+
+
 def test_no_values() -> None:
     rows = measure(np.zeros(0), np.zeros(0), [1], max_abs=1.0)
     assert rows == [RoundingSummary(1, 0, 0, None, 0.0, 0.0)]
