@@ -26,7 +26,7 @@ story follows on stdout when it has ended; with --json - the script's stdout goe
 
 exit codes:
   0 told    1 the runs part, or with --strict: something had no seed    2 the command is wrong
-  3 the script failed, was interrupted, or could not be run
+  3 the script failed, was interrupted, or could not be run or followed
 """
 
 
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     check_command(command)
     story = _collect(command, options)
     written = _deliver(story, options)
-    if not written or story.interrupted or any(run.end.code for run in story.runs):
+    if not written or story.interrupted or any(one.end.code or one.end.cut for one in story.runs):
         return 3
     unseeded = options.strict and any(is_unseeded(run) for run in story.runs)
     return 1 if story.parted is not None or unseeded else 0

@@ -55,7 +55,12 @@ def read_run(path: Path, code: int) -> Run:
             case _:
                 facts.update(line)
     return Run(
-        End(code, complete=bool(facts.get("complete")), raised=str(facts.get("raised", ""))),
+        End(
+            code,
+            complete=bool(facts.get("complete")),
+            raised=str(facts.get("raised", "")),
+            cut=str(facts.get("cut", "")),
+        ),
         versions=tuple((name, str(value)) for name, value in facts.get("versions", {}).items()),
         hash_fixed=bool(facts.get("hash_fixed")),
         told=tuple(

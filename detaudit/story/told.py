@@ -34,12 +34,14 @@ class End:
         code: its exit code, minus the number of the signal that killed it
         complete: whether the process shut down in order, so that nothing is missing
         raised: the exception that ended it, empty if there was none
+        cut: why it could not be followed to its end, empty if it could
 
     """
 
     code: int
     complete: bool = True
     raised: str = ""
+    cut: str = ""
 
 
 @dataclass(frozen=True, slots=True)

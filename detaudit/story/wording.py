@@ -39,6 +39,13 @@ def say_verdict(story: Story) -> tuple[str, ...]:
 
 def say_end(end: End) -> str:
     """How a script ended that did not end as it should; empty if it did."""
+    ended = _say_end(end)
+    if not end.cut:
+        return ended
+    return f"{ended or 'ended with exit code 0'}, but could not be followed until then ({end.cut})"
+
+
+def _say_end(end: End) -> str:
     if end.code < 0:
         try:
             name = signal.Signals(-end.code).name
@@ -49,7 +56,9 @@ def say_end(end: End) -> str:
         return f"failed with {end.raised}"
     if end.code:
         return f"ended with exit code {end.code}"
-    return "" if end.complete else "ended without shutting down, as os._exit does"
+    if end.complete or end.cut:
+        return ""
+    return "ended without shutting down, as os._exit and os.execv do"
 
 
 def explain(run: Run, told: Told, folder: str) -> tuple[str, ...]:
@@ -152,7 +161,8 @@ def _say_reseeded(run: Run, folder: str) -> Iterator[str]:
 
 def _say_ends(story: Story) -> Iterator[str]:
     ends = {number: say_end(run.end) for number, run in enumerate(story.runs, 1)}
-    until = "this is what was seen until then"
+    until = "this is what was seen"
+    until += "" if any(run.end.cut for run in story.runs) else " until then"
     if len(set(ends.values())) > 1:
         yield from (f"Run {number} {end}: {until}." for number, end in ends.items() if end)
     elif ends[1]:

@@ -19,6 +19,7 @@ import pytest
 
 from detaudit.seeding import Event, Watch, isolated, set_seeds, watch
 from detaudit.seeding.known import return_to_known
+from detaudit.seeding.watching.desk import desk
 from detaudit.seeding.watching.record import EARLY
 
 CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
@@ -585,3 +586,24 @@ def test_watching_does_not_import_torch() -> None:
     code += "print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("draws", [False, True])
+def test_what_goes_wrong_in_the_watch_is_noted_and_harms_nobody(
+    draws: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("no more room")
+
+    random.seed(3)
+    expected = random.random()
+    return_to_known(frozenset())
+    with watch(draws=draws) as seen:
+        monkeypatch.setattr(desk, "report", fail)
+        monkeypatch.setattr(desk, "report_draw", fail)
+        random.seed(3)
+        assert random.random() == expected
+        monkeypatch.undo()
+        random.seed(4)
+    assert "random.seed was not seen: OSError: no more room" in seen.notes
+    assert [event.what for event in seen.events] == ["random.seed(4)"]

@@ -48,6 +48,8 @@ ENDINGS = {
         "threading.Thread(target=lambda: (time.sleep(.2), print('thread'))).start()\nprint('end')"
     ),
     "thread error": "import threading\nthreading.Thread(target=lambda: 1/0).start()",
+    "daemon": "import os\nos.closerange(3, 200)\nprint(os.dup(0))",
+    "modules": "import random, sys\nsys.modules.clear()\nrandom.seed(3)",
     "closed": "import sys\nsys.stdout.close()\nsys.stderr.close()",
     "encoding": "# coding: latin-1\nprint(ascii('\\xe9'))",
     "future": "from __future__ import annotations\ndef f(x: y): ...\nprint(f.__annotations__)",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -78,19 +79,70 @@ def test_a_long_run_is_summed_up(path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert any("first 4 draws" in note for note in run.notes)
 
 
-def test_a_file_that_took_the_place_of_the_log_is_left_alone(path: Path, tmp_path: Path) -> None:
+def test_a_log_that_the_script_closed_is_opened_again_and_other_files_are_left_alone(
+    path: Path, tmp_path: Path
+) -> None:
     log = Log(str(path))
     tell(log, draw("numpy", 3, "a"))
-    before = path.read_bytes()
     number = log._file
     os.close(number)
-    tell(log, draw("numpy", 3, "b"))
     with (tmp_path / "other").open("w") as other:
-        assert other.fileno() == number
-        tell(log, draw("numpy", 3, "c"))
+        os.dup2(other.fileno(), number)
+        tell(log, draw("numpy", 3, "b"))
+        assert log._file != number
         log.tell(complete=True)
-    assert path.read_bytes() == before
+        os.close(number)
+    assert [state for _, state in read_run(path, 0).trace] == ["a", "b"]
     assert (tmp_path / "other").read_bytes() == b""
+
+
+def test_a_log_that_is_gone_is_not_made_again(path: Path) -> None:
+    log = Log(str(path))
+    os.close(log._file)
+    path.rename(path.with_name("moved"))
+    tell(log, draw("numpy", 3, "a"))
+    path.write_bytes(b"")
+    tell(log, draw("numpy", 3, "a"))
+    assert path.read_bytes() == b""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the system cannot choose numbers of files")
+def test_the_lowest_numbers_of_files_are_left_to_the_script(path: Path) -> None:
+    lowest = os.dup(0)
+    os.close(lowest)
+    log = Log(str(path))
+    os.close(log._file)
+    log.tell(complete=True)
+    assert os.dup(0) == lowest
+    os.close(lowest)
+    assert read_run(path, 0).end == End(0)
+
+
+@pytest.mark.parametrize("room", [0, 10, 300, 5_000])
+@pytest.mark.parametrize("short", [False, True])
+def test_a_full_disk_ends_the_log_and_not_the_script(
+    room: int, short: bool, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be told is told to be missing, in the room of the last lines."""
+    write = os.write
+
+    def write_if_there_is_room(file: int, data: bytes) -> int:
+        left = max(600, room) - os.fstat(file).st_size
+        if left < len(data) and not short:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(file, data[: max(0, left)])
+
+    monkeypatch.setattr(os, "write", write_if_there_is_room)
+    log = Log(str(path))
+    for number in range(2_000):
+        tell(log, draw("numpy", 3, f"{number:08}"))
+    log.tell_rest()
+    log.tell(complete=True)
+    run = read_run(path, 0)
+    cut = "no space is left" if short else "No space left on device"
+    assert run.end == End(0, complete=False, cut=cut)
+    assert [state for _, state in run.trace] == [f"{n:08}" for n in range(len(run.trace))]
+    assert (len(run.trace) > 100) == (room > 1_000)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")

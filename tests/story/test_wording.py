@@ -165,12 +165,17 @@ def test_runs_that_part() -> None:
         (End(-99), "was killed by signal 99"),
         (End(1, raised="ValueError: bad"), "failed with ValueError: bad"),
         (End(7), "ended with exit code 7"),
-        (End(0, complete=False), "ended without shutting down, as os._exit does"),
+        (End(0, complete=False), "ended without shutting down, as os._exit and os.execv do"),
+        (
+            End(0, complete=False, cut="full"),
+            "ended with exit code 0, but could not be followed until then (full)",
+        ),
+        (End(7, cut="full"), "ended with exit code 7, but could not be followed until then (full)"),
     ],
 )
 def test_ends(end: End, words: str) -> None:
     assert say_end(end) == words
-    until = f"{words}: this is what was seen until then."
+    until = f"{words}: this is what was seen{'' if end.cut else ' until then'}."
     story = verdict(make_run(end=end))
     assert story[1:] == ([f"The script {until}"] if words else [])
     both = verdict(make_run(end=end), make_run(end=end))

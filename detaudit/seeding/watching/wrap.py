@@ -66,16 +66,24 @@ def make(
         if is_tracing():
             return _pass_on(original, args, kwargs, compiler)
         with desk.attend():
-            with desk.lock:
-                conclude = observe(Call(label, args, kwargs, frame))
+            conclude = _try(observe, Call(label, args, kwargs, frame), label)
             # Without the lock: the call may wait for another thread that needs it.
             result = _pass_on(original, args, kwargs, compiler)
             if conclude is not None:
-                with desk.lock:
-                    conclude(result)
+                _try(conclude, result, label)
             return result
     finally:
         resume(compiler)
+
+
+def _try(step: Callable[[Any], Any], value: Any, label: str) -> Any:
+    """Look at a call; whoever makes it is not to suffer from what goes wrong here."""
+    with desk.lock:
+        try:
+            return step(value)
+        except Exception as error:
+            desk.note(f"{label} was not seen: {type(error).__name__}: {error}")
+            return None
 
 
 def _pass_on(original: Any, args: tuple[Any, ...], kwargs: dict[str, Any], compiler: Any) -> Any:

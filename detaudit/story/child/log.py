@@ -6,12 +6,24 @@ import json
 import os
 import threading
 from collections import Counter
+from contextlib import suppress
+from types import ModuleType
 from typing import Any
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 LONGEST = 1_000_000
 """Draws that are written one by one."""
 _SUM = 10_000
 """Draws that are written as one line after that."""
+_LOWEST = 64
+"""Number of the file, at least."""
+_ROOM = 512
+"""Bytes that the last line may need."""
 
 
 class Log:
@@ -23,8 +35,10 @@ class Log:
     """
 
     def __init__(self, path: str) -> None:
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0))
+        self._path = os.path.abspath(path)  # noqa: PTH100 - the script may change the folder
+        self._file = self._open()
         self._identity = self._identify()
+        self._is_cut = False
         self._process = os.getpid()
         # A signal's handler may draw while its thread is writing.
         self._lock = threading.RLock()
@@ -33,11 +47,17 @@ class Log:
         self._more: Counter[int] = Counter()
 
     def tell(self, **line: Any) -> None:
-        """Write a line, unless this is another process or the file is no longer the log."""
+        """Write a line, unless this is another process or the log cannot be written."""
         if not self.is_open:
             return
         text = json.dumps(line, separators=(",", ":"), default=str)
-        os.write(self._file, f"{text}\n".encode("ascii"))
+        data = f"{text}\n".encode("ascii")
+        try:
+            reason = "" if os.write(self._file, data) == len(data) else "no space is left"
+        except OSError as error:
+            reason = error.strerror or str(error)
+        if reason:
+            self._cut(reason)
 
     def tell_event(self, event: dict[str, Any], state: str | None = None, *, known: bool) -> None:
         """Write an event, in full where it happens for the first time.
@@ -77,8 +97,26 @@ class Log:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is this process's; not if it was forked, or the script closed all files."""
-        return os.getpid() == self._process and self._identify() == self._identity
+        """Whether it is this process's, and neither lost nor cut off."""
+        if os.getpid() != self._process or self._is_cut:
+            return False
+        if self._identify() == self._identity:
+            return True
+        try:  # the script closed all files, as daemons do
+            self._file = self._open()
+        except OSError:
+            return False
+        return self._identify() == self._identity
+
+    def _open(self) -> int:
+        file = os.open(self._path, os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0))
+        if fcntl is None:
+            return file
+        # A script that closes files expects the lowest numbers for those that it opens next.
+        try:
+            return int(fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, _LOWEST))
+        finally:
+            os.close(file)
 
     def _identify(self) -> tuple[int, int] | None:
         """What the descriptor refers to: a script may close it, and open another file with it."""
@@ -87,3 +125,12 @@ class Log:
         except OSError:
             return None
         return found.st_dev, found.st_ino
+
+    def _cut(self, reason: str) -> None:
+        """Give the last lines for one that says why nothing follows, in the room that they had."""
+        self._is_cut = True
+        with suppress(OSError):
+            with open(self._path, "rb") as lines:  # noqa: PTH123
+                told = lines.read()
+            os.ftruncate(self._file, told.rfind(b"\n", 0, max(0, len(told) - _ROOM)) + 1)
+            os.write(self._file, f"{json.dumps({'cut': reason})}\n".encode("ascii"))

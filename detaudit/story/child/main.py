@@ -64,7 +64,10 @@ def _conclude(log: Log, finish: Callable[[], None], versions: dict[str, str]) ->
     for module, how in _STARTED.items():
         if module in sys.modules:
             log.tell(process=how)
-    finish()
+    try:
+        finish()
+    except Exception as error:  # the script may have taken modules away
+        log.tell(note=f"states and flags could not be compared at the end: {_describe(error)}")
     log.tell_rest()
     log.tell(complete=True)
 
