@@ -25,8 +25,8 @@ class ClustersSummary:
         share: share of items that changed
         effective: independent items that would leave as much doubt, at most ``items``; None where
             a single cluster, or no or every change, leaves it open
-        interval: ends that hold about as often as said, if clusters vary as those seen did
-            [korn1998]_; None where ``effective`` is
+        interval: ends that hold about as often as said, if the clusters seen show how much
+            clusters vary [korn1998]_; a few of them may not. None where ``effective`` is
         certain: ends for the mean share of a cluster that hold at least as often as said, whatever
             the law of the clusters [hoeffding1963]_
 

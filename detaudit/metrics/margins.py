@@ -97,7 +97,7 @@ class Margins:
         _, reach = self._choose_range(largest, _MANY)
         # None is near where all margins are infinite.
         shift = self._mean_shift(np.nextafter(reach, 0.0)) if near else 0.0
-        share = near / (margins * width) * shift / 2
+        share = near / margins * (shift / width) / 2
         return min(share, 1.0), self._distinct.count_within(largest) < _ENOUGH
 
     def _choose_range(self, largest: float, most: int) -> tuple[int, float]:

@@ -22,6 +22,7 @@ REFUSED = 1e-8
 
 Array = np.ndarray
 Random = np.random.Generator
+Bound = Callable[[int, int], float]
 
 
 def least_hits(confidence: float, trials: int = TRIALS) -> int:
@@ -81,3 +82,70 @@ UNEVEN: dict[str, Callable[[Random, tuple[int, ...]], Array]] = {
 """Values that lie anywhere but evenly, for two decimals."""
 
 VALUES = {**SPREAD, **SQUASHED, **UNEVEN}
+
+
+SHARE = 0.05
+
+SESSIONS: dict[str, Callable[[Random, tuple[int, int]], Array]] = {
+    "sessions alike": lambda _, shape: np.full(shape, SHARE),
+    "sessions vary": lambda rng, shape: rng.beta(1, 19, shape),
+    "sessions vary greatly": lambda rng, shape: rng.beta(0.1, 1.9, shape),
+    "few sessions drift": lambda rng, shape: np.where(rng.random(shape) < 0.1, 0.5, 0.0),
+    "all or nothing": lambda rng, shape: (rng.random(shape) < SHARE).astype(float),
+}
+"""How often an item changes in a session; 0.05 on average."""
+
+
+def draw_sessions(law: str, sessions: int, trials: int, items: int = 100) -> Array:
+    """Changed items by trial and session; the sessions of a trial are sorted."""
+    rng = np.random.default_rng(sessions)
+    counts = rng.binomial(items, SESSIONS[law](rng, (trials, sessions)))
+    return np.sort(counts, axis=1)
+
+
+OUTCOMES = {
+    "one": [1.0],
+    "a rare second": [0.97, 0.03],
+    "two alike": [0.5, 0.5],
+    "seven": [0.4, 0.2, 0.2, 0.05, 0.05, 0.05, 0.05],
+    "forty alike": [1 / 40] * 40,
+    "each run another": [1e-4] * 10_000,
+}
+"""Probabilities of the distinct results of a run."""
+
+
+def draw_most_frequent(law: str, n: int) -> Array:
+    """How often the most frequent of n outcomes was seen, by trial."""
+    rng = np.random.default_rng(n)
+    drawn = np.sort(rng.choice(len(OUTCOMES[law]), (TRIALS, n), p=OUTCOMES[law]), axis=1)
+    longest = np.ones(TRIALS, int)
+    for length in range(2, n + 1):
+        longest[(drawn[:, length - 1 :] == drawn[:, : n - length + 1]).any(axis=1)] = length
+    return longest
+
+
+def simulate_flags(values: str, drift: str, rows: int) -> Array:
+    """Which of many values print differently at two decimals, sessions of 100 in rows."""
+    rng = np.random.default_rng(7)
+    x = VALUES[values](rng, (rows, 100))
+    y = x + 4e-4 * DRIFTS[drift](rng, x)
+    return np.rint(x * 100) != np.rint(y * 100)
+
+
+def find_hardest(bound: Bound, seen: int, p: float) -> int:
+    """Number of values for which a bound that rests on ``seen`` changes falls just short of p."""
+    low, high = seen + 1, 10_000_000
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if bound(seen, middle) < p else (middle + 1, high)
+    return low
+
+
+def cover_upper(bound: Bound, flags: Array, seen: int, rng: Random) -> int:
+    """How often a bound holds for values drawn one by one from a population."""
+    p = float(flags.mean())
+    n = find_hardest(bound, seen, p)
+    # As many of n values change as drawing them one by one would give.
+    counts = rng.binomial(n, p, TRIALS)
+    known = {x: bound(x, n) for x in np.unique(counts).tolist()}
+    return sum(known[x] >= p for x in counts.tolist())

@@ -29,7 +29,7 @@ def test_changes_of_small_margins_count_alone() -> None:
     margins.add(np.arange(16.0, 1001.0), np.zeros(985))
     share, extrapolated = margins.expect_flips(15.9)
     # 15 of 1,000 margins lie below 16, so their density is 15 / 16,000 at a mean change of 2.
-    assert share == 15 / 16_000 * 2 / 2
+    assert share == pytest.approx(15 / 16_000 * 2 / 2)
     assert not extrapolated
     assert margins.mean_shift == 0.03
 
@@ -51,6 +51,14 @@ def test_only_infinite_margins() -> None:
     margins = Margins()
     margins.add(np.full(3, np.inf), np.ones(3))
     assert margins.expect_flips(1.0) == (0.0, True)
+
+
+@pytest.mark.parametrize(("shift", "share"), [(0.0, 0.0), (1.0, 1.0)])
+def test_margins_below_all_bins(shift: float, share: float) -> None:
+    margins = Margins()
+    margins.add(np.array([5e-324]), np.array([shift]))
+    margins.add(np.array([1.0]), np.array([1.0]), seen=True)
+    assert margins.expect_flips(1.0) == (share, True)
 
 
 @pytest.mark.parametrize("squash", [False, True])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -16,10 +14,19 @@ from detaudit.metrics.counts import (
 )
 from detaudit.metrics.flips import cantelli_flip_bound
 from detaudit.metrics.rounding import Rounding
-from tests.metrics.simulated import DRIFTS, TRIALS, VALUES, least_hits, sigmoid
+from tests.metrics.simulated import (
+    DRIFTS,
+    OUTCOMES,
+    TRIALS,
+    VALUES,
+    cover_upper,
+    draw_most_frequent,
+    least_hits,
+    sigmoid,
+    simulate_flags,
+)
 
 CONFIDENCE = 0.95
-Bound = Callable[[int, int], float]
 
 
 def test_limits_pass_what_holds_and_refuse_what_holds_2_percent_less() -> None:
@@ -38,33 +45,6 @@ def test_instability_of_units(units: int) -> None:
     rng = np.random.default_rng(units)
     unequal = rng.random((TRIALS, units - 1)) < p
     assert unequal.any(axis=1).sum() >= least_hits(CONFIDENCE)
-
-
-def simulate_flags(values: str, drift: str, rows: int) -> np.ndarray:
-    """Which of many values print differently at two decimals, sessions of 100 in rows."""
-    rng = np.random.default_rng(7)
-    x = VALUES[values](rng, (rows, 100))
-    y = x + 4e-4 * DRIFTS[drift](rng, x)
-    return np.rint(x * 100) != np.rint(y * 100)
-
-
-def find_hardest(bound: Bound, seen: int, p: float) -> int:
-    """Number of values for which a bound that rests on ``seen`` changes falls just short of p."""
-    low, high = seen + 1, 10_000_000
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if bound(seen, middle) < p else (middle + 1, high)
-    return low
-
-
-def cover_upper(bound: Bound, flags: np.ndarray, seen: int, rng: np.random.Generator) -> int:
-    """How often a bound holds for values drawn one by one from a population."""
-    p = float(flags.mean())
-    n = find_hardest(bound, seen, p)
-    # As many of n values change as drawing them one by one would give.
-    counts = rng.binomial(n, p, TRIALS)
-    known = {x: bound(x, n) for x in np.unique(counts).tolist()}
-    return sum(known[x] >= p for x in counts.tolist())
 
 
 @pytest.mark.parametrize("drift", DRIFTS)
@@ -104,27 +84,13 @@ def test_two_sided_interval(p: float, n: int) -> None:
     assert hits >= least_hits(CONFIDENCE)
 
 
-OUTCOMES = {
-    "one": [1.0],
-    "a rare second": [0.97, 0.03],
-    "two alike": [0.5, 0.5],
-    "seven": [0.4, 0.2, 0.2, 0.05, 0.05, 0.05, 0.05],
-    "forty alike": [1 / 40] * 40,
-    "each run another": [1e-4] * 10_000,
-}
-
-
 @pytest.mark.parametrize("law", OUTCOMES)
 @pytest.mark.parametrize("n", [5, 20, 60])
 def test_share_of_the_most_frequent_outcome(law: str, n: int) -> None:
-    rng = np.random.default_rng(n)
-    drawn = np.sort(rng.choice(len(OUTCOMES[law]), (TRIALS, n), p=OUTCOMES[law]), axis=1)
-    longest = np.ones(TRIALS, int)
-    for length in range(2, n + 1):
-        longest[(drawn[:, length - 1 :] == drawn[:, : n - length + 1]).any(axis=1)] = length
-    known = {x: modal_share(x, n)[1:] for x in np.unique(longest).tolist()}
+    counts = draw_most_frequent(law, n)
+    known = {x: modal_share(x, n)[1:] for x in np.unique(counts).tolist()}
     p = max(OUTCOMES[law])
-    hits = sum(known[x][0] <= p <= known[x][1] for x in longest.tolist())
+    hits = sum(known[x][0] <= p <= known[x][1] for x in counts.tolist())
     assert hits >= least_hits(CONFIDENCE)
 
 
