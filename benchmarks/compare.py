@@ -26,7 +26,7 @@ from detaudit.archive import open_record, save_record
 from detaudit.judge.comparing import compare_records
 from detaudit.judge.merging import Named
 from detaudit.models.model import Model, TensorInfo
-from detaudit.record import RUN_COLUMNS, Outcomes, OutputFacts, Record, TargetRecord
+from detaudit.record import RUN_COLUMNS, Outcomes, OutputFacts, ProcessFacts, Record, TargetRecord
 from detaudit.spec import AuditSpec, InputSpec
 from detaudit.target import parse_target
 
@@ -154,6 +154,7 @@ def make_record(samples: int, values: int, noise: float) -> Record:
         targets=(
             TargetRecord(
                 target,
+                processes=(ProcessFacts(0, (0.1,), {}, {}),),
                 outputs=(OutputFacts("y", "float32", (values,)),),
                 outcomes=tuple(outcomes),
             ),

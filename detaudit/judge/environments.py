@@ -10,6 +10,9 @@ from detaudit.judge.merging import Named
 from detaudit.record import TargetRecord
 
 NOTHING = "–"
+_LONGEST = 120
+"""Characters of a value in a sentence."""
+
 _NAMES = {
     "cpu.name": "processor",
     "cpu.cores": "cores",
@@ -52,7 +55,7 @@ def list_differences(
     )
     names = dict.fromkeys((*mine, *theirs))
     found = {
-        name: f"{name} {mine.get(name, NOTHING)} against {theirs.get(name, NOTHING)}"
+        name: _hold_against(name, mine.get(name, NOTHING), theirs.get(name, NOTHING))
         for name in names
         if mine.get(name) != theirs.get(name)
     }
@@ -62,12 +65,19 @@ def list_differences(
     return (*first, *found.values())
 
 
+def _hold_against(name: str, mine: str, theirs: str) -> str:
+    # What a library tells of its build may fill a page.
+    if max(len(mine), len(theirs)) > _LONGEST:
+        return f"another {name}"
+    return f"{name} {mine} against {theirs}"
+
+
 def _drop_known(found: dict[str, Any]) -> None:
     """Leave out what another version of a library brings with it."""
     for name in [name for name in found if name.startswith("packages.")]:
         if name.removeprefix("packages.") in found:
             del found[name]
-    if "onnxruntime" in found:
+    if not found.keys().isdisjoint(("onnxruntime", "torch")):
         found.pop("build", None)
 
 
@@ -121,4 +131,4 @@ def _flatten(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
         elif isinstance(value, Iterable) and not isinstance(value, str):
             yield name, ", ".join(map(str, value)) or NOTHING
         else:
-            yield name, str(value)
+            yield name, NOTHING if value is None else " ".join(str(value).split())

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from detaudit.comparison import Difference
-from detaudit.judge.environments import compare_environments
+from detaudit.judge.environments import compare_environments, list_differences
 from detaudit.record import Record
 from tests.judge.named import name, on
 from tests.records import Facts, always, floats, make_record
@@ -53,6 +53,18 @@ def test_what_another_version_brings_with_it_is_told_once() -> None:
 
     assert compare(made("1", "a"), made("2", "b")) == [("onnxruntime", ("1", "2"))]
     assert compare(made("1", "a"), made("1", "b")) == [("build", ("a", "b"))]
+    long = made("1", "a\n" * 100), made("1", "b")
+    assert compare(*long) == [("build", ("a " * 99 + "a", "b"))]
+    one, other = (name(record, "r") for record in long)
+    targets = (one.record.targets[0], other.record.targets[0])
+    assert list_differences(targets[0], one, targets[1], other) == ("another build",)
+
+
+def test_nothing_is_a_dash() -> None:
+    assert compare(record(runtime={"cuda": None}), record(runtime={"cuda": "12.4"})) == [
+        ("cuda", ("–", "12.4"))
+    ]
+    assert compare(record(runtime={"cuda": None}), record()) == []
 
 
 def test_versions_of_detaudit() -> None:
