@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from detaudit.metrics.counts import clopper_pearson
+from detaudit.metrics.counts import find_upper_bound
 
 Verdict: TypeAlias = Literal["as expected", "more than expected", "fewer than expected", "open"]
 
@@ -68,7 +68,9 @@ def compare_with_expected(
         'open'
 
     """
-    lower, upper = clopper_pearson(changed, values, 1 - confidence)
+    one_sided = 1 - (1 - confidence) / 2
+    upper = find_upper_bound(changed, values, one_sided)
+    lower = 1 - find_upper_bound(values - changed, values, one_sided)
     return Agreement(
         verdict=_judge(changed, expected_share, (lower, upper), factor),
         expected=expected_share * values,

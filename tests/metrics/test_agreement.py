@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from detaudit.metrics.agreement import compare_with_expected
+from detaudit.metrics.counts import clopper_pearson
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,16 @@ def test_figures_are_counts() -> None:
     assert agreement.expected == 100
     assert agreement.lowest == pytest.approx(70, abs=2)
     assert agreement.highest == pytest.approx(137, abs=2)
+
+
+@pytest.mark.parametrize("values", [1, 20, 5_000, 10_000_000])
+@pytest.mark.parametrize("share", [0.0, 1e-6, 0.003, 0.5, 0.999, 1.0])
+def test_interval_is_that_of_clopper_and_pearson(values: int, share: float) -> None:
+    changed = round(values * share)
+    agreement = compare_with_expected(changed, values, 0.5)
+    expected = clopper_pearson(changed, values, 0.001)
+    found = agreement.lowest / values, agreement.highest / values
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-15)
 
 
 def test_what_is_no_count() -> None:
