@@ -83,7 +83,7 @@ def judge_decimals(
     dtype: str,
     largest: float | None,
     mean: float | None,
-    arrays: Mapping[str, np.ndarray],
+    magnitude: float | None,
 ) -> Decimals:
     """Row of a float output or of one of its values.
 
@@ -95,10 +95,9 @@ def judge_decimals(
         dtype: type of its values
         largest: largest difference between any two results, None where it is not known
         mean: mean difference
-        arrays: arrays of the record
+        magnitude: what :func:`find_magnitude` gives for the output
 
     """
-    magnitude = _magnitude(grid, output, arrays)
     resolution = count_existing_decimals(dtype, magnitude) if magnitude else None
     unknown = largest is None or mean is None
     return Decimals(
@@ -111,6 +110,28 @@ def judge_decimals(
         safe_01pct=None if unknown else safe_decimals(mean or 0.0, 0.001, dtype, magnitude),
         resolution=resolution if dtype.startswith(("float", "bfloat")) else None,
     )
+
+
+def find_magnitude(grid: Grid, output: int, arrays: Mapping[str, np.ndarray]) -> float | None:
+    """Largest finite absolute value of the first results, None where there is none.
+
+    Args:
+        grid: runs of the target
+        output: number of the output
+        arrays: arrays of the record
+
+    """
+    found = [0.0]
+    for seen in grid.outcomes(output):
+        array = arrays[array_key(grid.number, seen.sample, output, 0)]
+        if array.size and array.dtype.kind in "fiu":
+            ends = np.array([np.fmin.reduce(array, None), np.fmax.reduce(array, None)], float)
+            if not np.isfinite(ends).all():
+                finite = array[np.isfinite(array)]
+                ends = np.array([finite.min(), finite.max()] if finite.size else [0.0], float)
+            found.append(float(np.abs(ends).max()))
+    largest = max(found)
+    return largest if largest > 0 else None
 
 
 def holds_numbers(grid: Grid, output: int, arrays: Mapping[str, np.ndarray]) -> bool:
@@ -159,18 +180,3 @@ def _own_extremes(
         low, high = (arrays[array_key(grid.number, seen.sample, output, key)] for key in keys)
         if low.dtype.kind == "f":
             yield seen.sample, (low, high)
-
-
-def _magnitude(grid: Grid, output: int, arrays: Mapping[str, np.ndarray]) -> float | None:
-    """Largest finite absolute value of the first results, None where there is none."""
-    found = [0.0]
-    for seen in grid.outcomes(output):
-        array = arrays[array_key(grid.number, seen.sample, output, 0)]
-        if array.size and array.dtype.kind in "fiu":
-            ends = np.array([np.fmin.reduce(array, None), np.fmax.reduce(array, None)], float)
-            if not np.isfinite(ends).all():
-                finite = array[np.isfinite(array)]
-                ends = np.array([finite.min(), finite.max()] if finite.size else [0.0], float)
-            found.append(float(np.abs(ends).max()))
-    largest = max(found)
-    return largest if largest > 0 else None

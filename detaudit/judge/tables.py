@@ -16,7 +16,7 @@ from detaudit.judge.deviation import (
 from detaudit.judge.grid import Grid
 from detaudit.judge.labels import find_class_axis, find_labels
 from detaudit.judge.matching import tells_structure
-from detaudit.judge.rounding import holds_numbers, judge_decimals, judge_rounding
+from detaudit.judge.rounding import find_magnitude, holds_numbers, judge_decimals, judge_rounding
 from detaudit.judge.types import find_float_grid
 from detaudit.judge.values import judge_values
 from detaudit.judge.weights import count_sets, read_weights, tell_apart
@@ -47,6 +47,7 @@ class Tables:
         self.values: list[Value] = []
         self.uneven: list[Finding] = []
         self.numberless: list[tuple[str, str]] = []
+        self._magnitudes: dict[tuple[int, int], float | None] = {}
 
     def add_own(self, grid: Grid) -> None:
         """Compare the runs of a target among themselves."""
@@ -126,8 +127,9 @@ class Tables:
                 rows, uneven = judge_rounding(grid, other, number, largest or 0.0, judging, arrays)
                 self.rounding += rows
                 self.uneven += [uneven] if uneven else []
+            magnitude = self._find_magnitude(grid, number)
             self.decimals += (
-                judge_decimals(grid, other, number, label, dtype, most, mean, arrays)
+                judge_decimals(grid, other, number, label, dtype, most, mean, magnitude)
                 for label, most, mean in sizes
             )
         axis = find_class_axis(output, self._record.model, judging)
@@ -137,6 +139,13 @@ class Tables:
                 self.decisions.append(row)
                 if differ or row.flips:
                     self.classes.append(row)
+
+    def _find_magnitude(self, grid: Grid, number: int) -> float | None:
+        """Magnitude of an output, for which all its arrays are read once."""
+        place = (grid.number, number)
+        if place not in self._magnitudes:
+            self._magnitudes[place] = find_magnitude(grid, number, self._record.arrays)
+        return self._magnitudes[place]
 
 
 def _find_grid(output: OutputFacts, other: Grid) -> FloatGrid | None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -188,3 +189,28 @@ def test_labels_have_decimals_of_their_own() -> None:
     )
     found = {r.label: r.agree for r in report.decimals if r.reference != r.target}
     assert found == {None: 2, "a": None, "b": 2}
+
+
+def test_arrays_are_not_read_again_for_every_label() -> None:
+    def count(labels: int) -> int:
+        names = tuple(str(number) for number in range(labels))
+        steady = {
+            "cpu": always(floats(*range(labels))),
+            "cpu[opt=off]": always(np.ones(labels, "f4")),
+        }
+        record = make_record(steady, labels=(("y", names),))
+        watched = Counted(record.arrays)
+        judge(replace(record, arrays=watched))
+        return watched.reads
+
+    assert count(40) == count(80)
+
+
+class Counted(dict[str, np.ndarray]):
+    """Arrays that count how often they are read."""
+
+    reads = 0
+
+    def __getitem__(self, key: str) -> np.ndarray:
+        self.reads += 1
+        return super().__getitem__(key)
