@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from detaudit.capture.given import Given, read_given
 from detaudit.capture.launch import launch
 from detaudit.capture.shapes import parse_shapes
+from detaudit.capture.signature import UNKNOWN
 from detaudit.errors import ModelError, UsageError
 from detaudit.models.model import Format, IdRange, Model, TensorInfo
 from detaudit.models.scores import named_like_scores
@@ -39,7 +40,7 @@ def describe_torch(text: str, spec: AuditSpec, target: Target) -> Model:
         what is known of the model; names of its outputs only where it is an exported program
 
     Raises:
-        UsageError: if the model's code lacks what is named, or nothing tells the shape of an input
+        UsageError: if the model's code lacks what is named
         ModelError: if it cannot be built
 
     """
@@ -48,7 +49,7 @@ def describe_torch(text: str, spec: AuditSpec, target: Target) -> Model:
     sources = [Path(source) for source in told["sources"]]
     size, sha256 = measure_parts(sources)
     inputs = told["inputs"]
-    model = Model(
+    return Model(
         path=Path(text),
         format=_FORMATS[recipe["kind"]],
         sha256=sha256,
@@ -67,8 +68,6 @@ def describe_torch(text: str, spec: AuditSpec, target: Target) -> Model:
         parts=tuple(sources),
         recipe={"model": recipe, "call": told["call"]},
     )
-    required = {entry["name"] for entry in inputs if entry["required"]}
-    return _settle_inputs(model, spec.inputs, required)
 
 
 def learn_outputs(model: Model, record: TargetRecord) -> Model:
@@ -121,12 +120,25 @@ def _ask(
 
 
 def _declare(entry: Mapping[str, Any]) -> TensorInfo:
-    shape = entry["shape"]
-    return TensorInfo(entry["name"], entry["dtype"], None if shape is None else tuple(shape))
+    shape, dtype = entry["shape"], entry["dtype"]
+    return TensorInfo(
+        entry["name"],
+        dtype if entry["required"] else f"optional(tensor({dtype}))",
+        None if shape is None else tuple(shape),
+    )
 
 
-def _settle_inputs(model: Model, spec: InputSpec, required: Collection[str]) -> Model:
-    """Model whose inputs have the types and ranks that its code leaves to the user."""
+def settle_inputs(model: Model, spec: InputSpec) -> Model:
+    """Model whose inputs have the types and ranks that its code leaves to the user.
+
+    Args:
+        model: torch model
+        spec: where the inputs come from
+
+    Raises:
+        UsageError: if nothing tells the shape of an input
+
+    """
     given = read_given(model, spec)
     shaped = {*parse_shapes(spec.shapes), *given.arrays}
     lost = [
@@ -134,23 +146,23 @@ def _settle_inputs(model: Model, spec: InputSpec, required: Collection[str]) -> 
         for info in model.inputs
         if info.shape is None
         and info.name not in shaped
-        and (info.name in required or info.name in given.words)
+        and (not info.dtype.startswith("optional(") or info.name in given.words)
     ]
     if lost and not given.sound:
         name = lost[0]
+        own = ", or let the model have an attribute example_inputs" * (model.format == "torch")
         raise UsageError(
             f"{model.path}: nothing tells the shape of its input{'s' if len(lost) > 1 else ''}"
-            f" {', '.join(lost)}; give --shape {name}=1x16000 or --input {name}=@FILE.npy,"
-            " or let the model have an attribute example_inputs"
+            f" {', '.join(lost)}; give --shape {name}=1x16000 or --input {name}=@FILE.npy{own}"
         )
-    return dataclasses.replace(
-        model, inputs=tuple(_settle(info, given, info.name in required) for info in model.inputs)
-    )
+    return dataclasses.replace(model, inputs=tuple(_settle(info, given) for info in model.inputs))
 
 
-def _settle(info: TensorInfo, given: Given, required: bool) -> TensorInfo:
-    dtype = info.dtype or _guess_dtype(info.name, given)
-    return dataclasses.replace(info, dtype=dtype if required else f"optional(tensor({dtype}))")
+def _settle(info: TensorInfo, given: Given) -> TensorInfo:
+    if info.dtype not in UNKNOWN:
+        return info
+    dtype = _guess_dtype(info.name, given)
+    return dataclasses.replace(info, dtype=f"optional(tensor({dtype}))" if info.dtype else dtype)
 
 
 def _guess_dtype(name: str, given: Given) -> str:

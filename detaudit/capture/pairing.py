@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from detaudit.capture.inputs import Inputs
-from detaudit.capture.signature import fed_inputs, name_axes
+from detaudit.capture.signature import UNKNOWN, fed_inputs, name_axes
 from detaudit.errors import ModelError
 from detaudit.models.model import Model, TensorInfo
 
@@ -48,10 +48,10 @@ def pair_inputs(inputs: Inputs, model: Model) -> Pairing:
     """
     if model.transform:
         raise ModelError(f"{model.path}: turns a signal into its input, which no other model takes")
-    own = {entry.name for entry in inputs.entries}
-    wanted = fed_inputs(model, own)
+    own = [entry.name for entry in inputs.entries]
+    wanted = [i for i in model.inputs if not i.dtype.startswith("optional(") or i.name in own]
     names = {info.name: info.name for info in wanted if info.name in own}
-    left = [name for name in (entry.name for entry in inputs.entries) if name not in names]
+    left = [name for name in own if name not in names]
     open_ = [info.name for info in wanted if info.name not in names]
     if open_ and len(left) != len(open_):
         raise ModelError(
@@ -79,18 +79,16 @@ def _describe(by_order: Mapping[str, str], unused: Sequence[str]) -> str:
 def _check_fit(inputs: Inputs, name: str, info: TensorInfo, model: Model) -> None:
     entry = next(entry for entry in inputs.entries if entry.name == name)
     shape = inputs.shapes[name]
-    (theirs,) = name_axes((info,), {info.name: len(shape)})
-    # An unknown type takes what comes; so does one that the user settled for the audited model.
-    same_type = not info.dtype or theirs.dtype == entry.dtype
-    same_rank = len(theirs.axes) == len(shape)
-    if (
-        not same_type
-        or not same_rank
-        or not all(
-            isinstance(axis, str) or axis == size
-            for axis, size in zip(theirs.axes, shape, strict=True)
-        )
-    ):
+    if info.dtype in UNKNOWN:
+        # Code that does not tell the type takes what comes.
+        info = replace(info, dtype=entry.dtype)
+    (theirs,) = name_axes(
+        fed_inputs(replace(model, inputs=(info,)), {info.name}), {info.name: len(shape)}
+    )
+    fits = len(theirs.axes) == len(shape) and all(
+        isinstance(axis, str) or axis == size for axis, size in zip(theirs.axes, shape, strict=True)
+    )
+    if theirs.dtype != entry.dtype or not fits:
         sizes = ", ".join(map(str, shape))
         raise ModelError(
             f"{model.path}: its input {theirs.text} does not take the audit's {name}"

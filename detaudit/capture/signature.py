@@ -12,6 +12,9 @@ from detaudit.models.model import Dimension, Model, TensorInfo
 SIGNAL = "signal"
 """Input of a model whose own code turns a signal into what the graph takes."""
 
+UNKNOWN = ("", "optional(tensor())")
+"""Types of inputs that the code of a model does not tell."""
+
 _DTYPES = {
     **{name: name for name in ("float16", "float32", "float64", "bool", "string")},
     **{f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},

@@ -28,6 +28,16 @@ class Plain(nn.Module):
         return {"logits": self.second(hidden), "more": {"sums": [hidden.sum(-1), (x * 2,)]}}
 
 
+class Second(nn.Linear):
+    """The second layer of the above, which does not tell its input."""
+
+    def __init__(self) -> None:
+        super().__init__(16, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return super().forward(x)
+
+
 class Single(nn.Module):
     """One tensor in, one tensor out."""
 

@@ -4,6 +4,7 @@ import pytest
 
 from detaudit.capture.pairing import pair_inputs
 from detaudit.errors import ModelError
+from detaudit.models.model import TensorInfo
 from tests.capture.hand import make, make_model, tensor
 
 AUDIT = make(make_model(tensor("x", "float32", 1, 4), tensor("ids", "int64", 1, 7)))
@@ -35,6 +36,13 @@ def test_an_optional_input_is_taken_only_by_name() -> None:
     mask = tensor("mask", "optional(tensor(float32))", 1, 4)
     other = make_model(tensor("x", "float32", 1, 4), tensor("ids", "int64", 1, 7), mask)
     assert set(pair_inputs(AUDIT, other).names) == {"x", "ids"}
+
+
+def test_an_input_of_unknown_type_and_rank_takes_what_comes() -> None:
+    unknown = TensorInfo("x", "", None), TensorInfo("ids", "optional(tensor())", None)
+    assert pair_inputs(AUDIT, make_model(*unknown)).names == {"x": "x", "ids": "ids"}
+    others = TensorInfo("a", "", None), TensorInfo("b", "", None)
+    assert pair_inputs(AUDIT, make_model(*others)).names == {"x": "a", "ids": "b"}
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
         batch = torch.export.Dim("batch", min=1, max=64)
         program = torch.export.export(model, (x,), dynamic_shapes={"x": {0: batch}})
         torch.export.save(program, folder / "plain.pt2")
+        torch.save(model.second.state_dict(), folder / "second.pth")
         torch.jit.trace(model.second, torch.zeros(1, 16)).save(folder / "part.ts")
         for name, outputs in (("named", ["logits", "sums", "twice"]), ("other", ["a", "b", "c"])):
             torch.onnx.export(
@@ -157,6 +158,16 @@ def test_a_torch_model_against_an_onnx_model(saved: Path) -> None:
     assert statuses(report) == {"cpu": "ok", target: "ok"}
     row = only(report.deviation, target=target, output="logits", label=None)
     assert row.max_abs < 1e-5
+
+
+def test_another_form_that_tells_nothing_of_its_inputs_takes_those_of_the_audit(
+    saved: Path,
+) -> None:
+    model = f"{ZOO}:Second:{saved / 'second.pth'}"
+    target = f"cpu[model={saved / 'part.ts'}]"
+    report = audit_quickly(model, f"cpu,{target}", shapes={"x": "3x16"})
+    assert statuses(report) == {"cpu": "ok", target: "ok"}
+    assert all(row.identical for row in report.deviation)
 
 
 def test_another_model_that_does_not_take_the_inputs_is_unavailable(saved: Path) -> None:
