@@ -54,7 +54,7 @@ class Margins:
         self._pairs.add(margins, weight)
         # Taken bin by bin, the mean change can be that of small margins alone.
         bins = find_bins(margins)
-        for bin_ in np.unique(bins).tolist():
+        for bin_ in set(bins.tolist()):
             total = self._shifts.setdefault(bin_, ExactSum())
             total.add_block(shifts[bins == bin_], weight)
 
