@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 
 from detaudit.errors import UsageError
 
@@ -40,6 +39,8 @@ def add_input_options(group: argparse._ArgumentGroup) -> None:
 
 def read_inputs(texts: Sequence[str] | None) -> tuple[str | None, tuple[tuple[str, str], ...]]:
     """File that holds the inputs, and how to fill single ones."""
+    from pathlib import Path
+
     from detaudit.capture.wording import split_value
 
     source, values = None, []

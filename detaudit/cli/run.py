@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from detaudit.cli.feeding import add_input_options, read_inputs, read_shapes
@@ -18,7 +17,6 @@ from detaudit.cli.parser import (
     read_decimals,
     read_labels,
 )
-from detaudit.project import PROJECT_OPTIONS, Project, read_project
 
 _DESCRIPTION = """\
 Would this model give the same number again? Runs MODEL with the same input again and
@@ -57,6 +55,10 @@ def main(arguments: Sequence[str], model: str | None = None, source: str | None 
 
     """
     options = _parser(model).parse_args(arguments)
+    from pathlib import Path
+
+    from detaudit.project import Project, read_project
+
     # The bundled model is none of the project's.
     project = read_project(Path.cwd()) if model is None else Project()
     model = model or options.model
@@ -166,6 +168,8 @@ def _parser(model: str | None) -> Parser:
 
 def _read_settings(options: Any) -> dict[str, Any]:
     """What was given of the options that a project may have defaults for."""
+    from detaudit.project import PROJECT_OPTIONS
+
     settings = {name: getattr(options, name) for name in PROJECT_OPTIONS}
     if options.decimals is not None:
         settings["decimals"] = read_decimals(options.decimals)

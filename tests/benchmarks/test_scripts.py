@@ -35,7 +35,10 @@ def held(lines: list[str]) -> list[str]:
 
 
 def test_startup() -> None:
-    assert held(run("startup", "--rounds", "1")) == ["detaudit --help over python -c pass"]
+    assert held(run("startup", "--rounds", "1")) == [
+        "detaudit --help over python -c pass",
+        "detaudit check over python -c 'import numpy'",
+    ]
 
 
 def test_memory() -> None:
