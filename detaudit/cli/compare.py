@@ -29,7 +29,8 @@ every record is held against one reference, and those that agree are told apart 
 """
 _EPILOG = """\
 A record is called by its file without .audit, after its folders where that is not enough, and its
-targets such as old:cpu. Model, inputs and plan have to be the same.
+targets such as old:cpu: --reference takes RECORD:TARGET, or RECORD for its first target. What is
+not given is judged as the record of the reference was. Model, inputs and plan have to be the same.
 
 exit codes:
   0 compared    1 a requirement is not met
