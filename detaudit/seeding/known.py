@@ -17,6 +17,11 @@ def add_known(names: frozenset[str]) -> None:
     _known.update(names)
 
 
+def forget_known(names: frozenset[str]) -> None:
+    """Take generators for unseeded from now on."""
+    _known.difference_update(names)
+
+
 def return_to_known(names: frozenset[str]) -> None:
     """Take these generators for seeded, and no other ones."""
     _known.clear()

@@ -41,8 +41,13 @@ def is_ever_seeded(run: Run, generator: str) -> bool:
     return any(is_seeding(one.event) and reaches(one.event, generator) for one in run.told)
 
 
+def is_seeded_before(run: Run, draw: Told) -> bool:
+    """Whether a generator was seeded before an early draw, and then put back to before that."""
+    return any(reaches(one.event, draw.event.generator) for one in _until(run, draw))
+
+
 def list_early(run: Run) -> tuple[Told, ...]:
-    """Draws that came before a seed of their generator."""
+    """Draws from a state that no seed had set."""
     return tuple(one for one in run.told if one.early)
 
 

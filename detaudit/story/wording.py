@@ -23,6 +23,7 @@ from .seeds import (
     has_no_seed,
     is_entropy,
     is_ever_seeded,
+    is_seeded_before,
     list_early,
     list_unseeded,
 )
@@ -126,7 +127,9 @@ def _say_seeded(run: Run, folder: str) -> Iterator[str]:
         found = [one for one in early if one.event.generator == name]
         draws = plural(sum(one.event.count for one in found), "draw")
         first = f"the first at {_name_call(found[0], folder)}"
-        if is_ever_seeded(run, name):
+        if is_seeded_before(run, found[0]):
+            yield f"{draws} from {name} came from a state that no seed had set, {first}."
+        elif is_ever_seeded(run, name):
             yield f"{draws} from {name} came before its first seed, {first}."
         else:
             yield f"{name} was never seeded: {draws}, {first}."
@@ -192,12 +195,12 @@ def _explain(run: Run, told: Told, folder: str) -> Iterator[str]:
     if event.count > 1:
         yield f"{count(event.count)} times"
     if told.early:
-        seeded = is_ever_seeded(run, event.generator)
-        yield (
-            f"before {event.generator} was seeded"
-            if seeded
-            else f"{event.generator} is never seeded"
-        )
+        if is_seeded_before(run, told):
+            yield f"{event.generator} was put back to a state that no seed had set"
+        elif is_ever_seeded(run, event.generator):
+            yield f"before {event.generator} was seeded"
+        else:
+            yield f"{event.generator} is never seeded"
     if is_entropy(event):
         yield "from the system's entropy: never the same again"
     elif event.kind == "reseed" and event.seed is not None:
@@ -210,7 +213,7 @@ def _explain(run: Run, told: Told, folder: str) -> Iterator[str]:
         yield "by a library for itself, while it is imported"
     if has_default_seed(event):
         yield "it draws the same numbers as every such generator"
-    if is_library(event.file) and event.function != "<module>":
+    if is_library(event.file) and event.function not in ("", "<module>"):
         yield name_function(event.function).strip()
     caller = find_caller(event)
     if caller is not None:

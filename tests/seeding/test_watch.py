@@ -607,3 +607,55 @@ def test_what_goes_wrong_in_the_watch_is_noted_and_harms_nobody(
         random.seed(4)
     assert "random.seed was not seen: OSError: no more room" in seen.notes
     assert [event.what for event in seen.events] == ["random.seed(4)"]
+
+
+@pytest.mark.parametrize("draws", [False, True])
+@pytest.mark.parametrize("drawn", [False, True])
+@pytest.mark.parametrize(
+    ("module", "get", "put", "draw"),
+    [
+        (random, "getstate", "setstate", "random"),
+        (np.random, "get_state", "set_state", "rand"),
+    ],
+)
+def test_a_state_from_before_the_first_seed_is_none_when_it_is_put_back(
+    module: ModuleType, get: str, put: str, draw: str, drawn: bool, draws: bool
+) -> None:
+    with watch(draws=draws) as seen:
+        state = getattr(module, get)()
+        if drawn:
+            getattr(module, draw)()
+        module.seed(3)
+        getattr(module, draw)()
+        assert len(seen.early_draws) == drawn
+        getattr(module, put)(state)
+        getattr(module, draw)()
+        assert len(seen.early_draws) == drawn + 1
+        module.seed(3)
+        getattr(module, draw)()
+    assert len(seen.early_draws) == drawn + 1
+
+
+def test_a_state_that_a_seed_had_set_stays_one_when_it_is_put_back() -> None:
+    with watch() as seen:
+        random.seed(3)
+        state = random.getstate()
+        random.seed(4)
+        random.setstate(state)
+        random.random()
+    assert seen.early_draws == ()
+
+
+def test_numpy_that_was_seeded_unseen_is_seeded() -> None:
+    with watch() as seen:
+        np.random.mtrand._rand.seed(3)
+        np.random.rand()
+        np.random.rand()
+    assert tell(seen) == [
+        (
+            "seed",
+            "numpy",
+            "state was set, by something that was not seen, after the watch began",
+        )
+    ]
+    assert seen.notes == ()

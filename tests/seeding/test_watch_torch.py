@@ -515,3 +515,47 @@ def test_compiled_code_draws_the_same_under_a_watch(run_python: Callable[..., An
     assert watched == plain  # as many frames too: nothing of the watch was compiled
     assert told[0] == plain[0]
     assert told[1] == plain[1] or not listened
+
+
+@pytest.mark.parametrize("draws", [False, True])
+def test_a_fork_of_a_generator_without_a_seed_leaves_it_without_one(
+    torch: Any, draws: bool
+) -> None:
+    with watch(draws=draws) as seen:
+        with torch.random.fork_rng():
+            torch.manual_seed(3)
+            torch.rand(1)
+        line = here() + 1
+        torch.rand(1)
+        torch.manual_seed(3)
+        with torch.random.fork_rng():
+            torch.manual_seed(4)
+        torch.rand(1)
+    assert [event.line for event in seen.early_draws] == [line]
+
+
+def test_a_state_that_is_set_reaches_no_other_device(torch: Any, fake_cuda: Any) -> None:
+    with watch() as seen:
+        torch.set_rng_state(torch.Generator().manual_seed(5).get_state())
+        torch.cuda.manual_seed_all(6)
+    assert [(event.kind, event.generator) for event in seen.events] == [
+        ("seed", "torch"),
+        ("seed", "cuda"),
+    ]
+
+
+@pytest.mark.parametrize("draws", [False, True])
+def test_an_unseen_seed_comes_before_the_draws_that_follow_it(torch: Any, draws: bool) -> None:
+    with watch(draws=draws) as seen:
+        torch.default_generator.manual_seed(4)
+        torch.rand(1)
+    assert seen.early_draws == ()
+    assert (seen.events[0].kind, seen.events[0].seed) == ("seed", 4)
+
+
+def test_every_unseen_seed_between_draws_is_told(torch: Any) -> None:
+    with watch(draws=True) as seen:
+        for seed in (4, 5, 6):
+            torch.default_generator.manual_seed(seed)
+            torch.rand(1)
+    assert [event.seed for event in seen.events if event.kind != "draw"] == [4, 5, 6]

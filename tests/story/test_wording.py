@@ -44,6 +44,23 @@ def test_draws_before_a_seed_and_without_any() -> None:
     assert is_unseeded(run)
 
 
+def test_draws_after_a_seed_from_a_state_of_before_it() -> None:
+    run = make_run(seed("numpy", 1, 2), draw("numpy", 3), early("numpy", 4))
+    assert verdict(run) == [
+        (
+            "1 draw from numpy came from a state that no seed had set, "
+            "the first at train.py:4 (numpy.rand)."
+        )
+    ]
+    back = "numpy was put back to a state that no seed had set"
+    assert explain(run, run.told[2], FOLDER) == (back,)
+
+
+def test_a_seed_that_was_not_seen_is_in_no_function() -> None:
+    run = make_run(make_event("seed", "torch", "seed became 4", 0, file="", function="", seed=4))
+    assert explain(run, run.told[0], FOLDER) == ()
+
+
 def test_a_seed_of_all_generators_is_a_seed_of_each() -> None:
     run = make_run(early("cuda", 3), seed("all", 1, 4))
     assert verdict(run) == [

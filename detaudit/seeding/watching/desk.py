@@ -15,7 +15,8 @@ from ..flags import read_flags
 from ..known import add_known, list_known
 from .place import Place, is_own, locate
 from .record import Watch
-from .states import WORDS, Twister, compare, digest, read_twisters
+from .saved import Saved
+from .states import WORDS, Twister, compare, digest, is_numpy_seeded, read_twisters
 
 NOWHERE = Place("", 0, "", (), "MainThread")
 
@@ -49,6 +50,7 @@ class Baseline:
 
     place: Place | None
     torch_seed: int | None
+    numpy_seeded: bool
     twisters: dict[str, Twister]
 
 
@@ -68,10 +70,11 @@ class Desk:
         self.local = _Local()
         self.watches: tuple[Watch, ...] = ()
         self.refresh: Callable[[], None] = _do_nothing
-        self._baseline = Baseline(None, None, {})
+        self._baseline = Baseline(None, None, True, {})
         self._flags: dict[str, Any] = {}
         self._flags_place: Place | None = None
         self._attended = 0
+        self.saved = Saved()
 
     @contextmanager
     def attend(self) -> Iterator[None]:
@@ -146,7 +149,7 @@ class Desk:
 
     def settle(self, place: Place | None) -> None:
         """Take generators and flags as they are, and remember the line that left them so."""
-        self._baseline = Baseline(place, _read_torch_seed(), read_twisters())
+        self._baseline = Baseline(place, _read_torch_seed(), is_numpy_seeded(), read_twisters())
         self._flags, self._flags_place = _read_flags(), place
 
     def compare_flags(self, place: Place | None, *, silent: bool = False) -> None:
@@ -179,16 +182,38 @@ class Desk:
         if self._attended > 1:  # what another call is about to report
             return
         self.compare_flags(None)
-        base, seed, now = self._baseline, _read_torch_seed(), read_twisters()
+        told = self.notice_seeds()
+        base, now = self._baseline, read_twisters()
         when = f"by something that was not seen, {_say_when(base.place)}"
-        if base.torch_seed not in (None, seed):
-            self._report_unseen("torch", f"seed became {seed}, {when}", seed)
         for name, before in base.twisters.items():
-            step = compare(before, now[name], blocks) if name in now else "same"
+            known = name in told or name not in now
+            step = "same" if known else compare(before, now[name], blocks)
             if step == "behind":
                 self._report_unseen(name, f"state went back, {when}", None)
             elif step == "unknown" and last and name != "torch":
                 self.note(f"{name} drew more than {blocks * WORDS} numbers, or was reseeded {when}")
+
+    def notice_seeds(self) -> frozenset[str]:
+        """Report seeds that no call was seen to set, where a glance can tell.
+
+        Returns:
+            Names of their generators.
+
+        """
+        if self._attended > 1:  # what another call is about to report
+            return frozenset()
+        base, seed, seeded = self._baseline, _read_torch_seed(), is_numpy_seeded()
+        when = f"by something that was not seen, {_say_when(base.place)}"
+        told = set()
+        if base.torch_seed not in (None, seed):
+            self._report_unseen("torch", f"seed became {seed}, {when}", seed)
+            told.add("torch")
+        if seeded and not base.numpy_seeded:
+            self._report_unseen("numpy", f"state was set, {when}", None)
+            told.add("numpy")
+        twisters = read_twisters() if told else base.twisters
+        self._baseline = Baseline(base.place, seed, seeded, twisters)
+        return frozenset(told)
 
     def _report_unseen(self, generator: str, what: str, seed: int | None) -> None:
         self.report_seed(generator, frozenset({generator}), list_known(), what, seed, NOWHERE)

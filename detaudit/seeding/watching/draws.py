@@ -78,6 +78,7 @@ def observe_draw(call: Call, generators: tuple[Generator, ...]) -> Conclude | No
     if not desk.wants_draws(generators[0].name):
         desk.refresh()
         return None
+    desk.notice_seeds()
     _report_unseeded(call)
     before = read_bytes(generators)
 

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from ..known import DEVICES_TOO, add_known
 from .arrival import Arrival
 from .desk import desk
@@ -20,6 +18,7 @@ from .flags import list_environment, list_torch_flags
 from .installation import Installation
 from .record import Watch
 from .seeds import list_python_seeds, list_torch_seeds
+from .states import is_numpy_seeded
 from .unseeded import list_makers
 
 _LARGEST_USUAL_SEED = 2**32 - 1
@@ -93,7 +92,8 @@ class _Post:
             self._forks = True
             os.register_at_fork(after_in_child=desk.forget)
         desk.refresh = self._refresh
-        _learn_numpy()
+        if is_numpy_seeded():
+            add_known(frozenset({"numpy"}))
         self._installation = Installation()
         targets = [*list_python_seeds(), *list_python_draws(), *list_makers(), *list_environment()]
         torch = sys.modules.get("torch")
@@ -136,13 +136,6 @@ class _Post:
             if not self._listener.close():
                 desk.note("torch still listens to operators: it was left in another order")
             self._listener = None
-
-
-def _learn_numpy() -> None:
-    """NumPy forgets the entropy that its generator began with as soon as somebody seeds it."""
-    bits: Any = np.random.mtrand._rand._bit_generator
-    if getattr(bits, "_seed_seq", bits) is None:
-        add_known(frozenset({"numpy"}))
 
 
 _post = _Post()

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import seeds
-from ..known import DEVICES_TOO, list_known
+from ..generators import DEVICE_KINDS
+from ..known import DEVICES_TOO, forget_known, list_known
 from .desk import Call, desk
 from .patch import Target
 from .states import find_all, read_bytes
@@ -33,7 +34,11 @@ def list_python_seeds() -> list[Target]:
     if hasattr(numpy, "set_bit_generator"):
         name = "set_bit_generator"
         targets.append(_make_target(numpy, name, f"numpy.random.{name}", "numpy", None))
-    return targets
+    return [
+        *targets,
+        _make_reader(random, "getstate", "python"),
+        _make_reader(numpy, "get_state", "numpy"),
+    ]
 
 
 def list_torch_seeds(torch: ModuleType) -> list[Target]:
@@ -44,7 +49,8 @@ def list_torch_seeds(torch: ModuleType) -> list[Target]:
         for module in (torch, torch.random)
         for name, index in (("manual_seed", 0), ("seed", None), ("set_rng_state", None))
     ]
-    for kind in ("cuda", "mps", "xpu"):
+    targets += [_make_reader(module, "get_rng_state", "torch") for module in (torch, torch.random)]
+    for kind in DEVICE_KINDS:
         devices = getattr(torch, kind, None)
         for name, index in (
             ("manual_seed", 0),
@@ -56,6 +62,9 @@ def list_torch_seeds(torch: ModuleType) -> list[Target]:
         ):
             if hasattr(devices, name):
                 targets.append(_make_target(devices, name, f"torch.{kind}.{name}", kind, index))
+        for name in ("get_rng_state", "get_rng_state_all"):
+            if hasattr(devices, name):
+                targets.append(_make_reader(devices, name, kind))
     return targets
 
 
@@ -63,6 +72,25 @@ def _make_target(module: Any, name: str, label: str, generator: str, index: int 
     original = getattr(module, name)
     wrapper = wrap(original, label, _observe(generator, index), module=module.__name__)
     return Target(_GROUP, original, wrapper)
+
+
+def _make_reader(module: Any, name: str, generator: str) -> Target:
+    """Function that reads a state, which somebody may put back later."""
+    original = getattr(module, name)
+
+    def observe(call: Call) -> None:
+        if not call.is_own:
+            _save(frozenset({generator}))
+
+    wrapper = wrap(original, f"{module.__name__}.{name}", observe, module=module.__name__)
+    return Target(_GROUP, original, wrapper)
+
+
+def _save(names: frozenset[str]) -> None:
+    """Remember the states of those generators that nobody has seeded."""
+    unseeded = names - list_known()
+    if unseeded:
+        desk.saved.add(read_bytes(find_all(unseeded)))
 
 
 def _observe(generator: str, index: int | None) -> Observe:
@@ -78,11 +106,16 @@ def _observe(generator: str, index: int | None) -> Observe:
         # Compilers put states back again and again, also where nothing has moved them.
         generators = find_all(frozenset({generator})) if index is None else ()
         before = read_bytes(generators)
+        sets_state = call.label.rpartition(".")[2].startswith("set") and index is None
+        reached = frozenset({generator}) if sets_state else _list_reached(generator)
+        _save(reached)
 
         def conclude(_: object) -> None:
-            moved = index is not None or read_bytes(generators) != before
-            if moved and not call.is_own:
-                desk.report_seed(generator, _list_reached(generator), known, what, seed, place)
+            after = read_bytes(generators)
+            if (index is not None or after != before) and not call.is_own:
+                desk.report_seed(generator, reached, known, what, seed, place)
+                if sets_state:
+                    forget_known(desk.saved.find(after))
                 desk.refresh()
             desk.settle(place)
 

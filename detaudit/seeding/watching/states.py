@@ -48,6 +48,12 @@ def read_twisters() -> dict[str, Twister]:
     return found
 
 
+def is_numpy_seeded() -> bool:
+    """Whether somebody seeded NumPy's generator: it then forgets the entropy that it began with."""
+    bits: Any = np.random.mtrand._rand._bit_generator
+    return getattr(bits, "_seed_seq", bits) is None
+
+
 def compare(before: Twister, after: Twister, blocks: int) -> Step:
     """How one state follows from another.
 
