@@ -46,6 +46,7 @@ class Traits:
             such as a scatter with duplicate indices
         training: modules in training mode, or without statistics of their own, that matter
         draws: generators that a call moved: ``torch``, ``numpy``, ``python``, ``cuda``, …
+        seeds: seeds that a call gave to global generators, each with its place
         reseeded_calls: calls that were made right after the seed was set, 0 where none was
         reseeded_equal: whether these gave the same bits
         changed_weights: names of weights and buffers that the calls changed
@@ -58,6 +59,7 @@ class Traits:
     unordered_ops: tuple[OpTrait, ...] = ()
     training: tuple[TrainingTrait, ...] = ()
     draws: tuple[str, ...] = ()
+    seeds: tuple[str, ...] = ()
     reseeded_calls: int = 0
     reseeded_equal: bool = False
     changed_weights: tuple[str, ...] = ()

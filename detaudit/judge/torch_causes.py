@@ -60,7 +60,8 @@ def explain_torch_drift(
     draws = name_draws(traits)
     if draws:
         colon = ":" if traits.random_ops else ""
-        cause = _GOES_ON if scope == "run" else _SEEDED if seeded else _UNSEEDED
+        goes_on = _SEEDS_ITSELF if traits.seeds else _GOES_ON
+        cause = goes_on if scope == "run" else _SEEDED if seeded else _UNSEEDED
         told = f"The model draws random numbers{colon} {draws}. {cause}"
         again = _tell_reseeded(traits)
         if traits.reseeded_calls and not traits.reseeded_equal:
@@ -75,6 +76,7 @@ def explain_torch_drift(
 
 
 _GOES_ON = "Every call goes on where the last one ended."
+_SEEDS_ITSELF = "It seeds them itself at every call, with another seed each time."
 _SEEDED = "All had the same seed: one generator is out of its reach, or another cause adds to it."
 _UNSEEDED = "Nothing seeded them: leave out --no-seed."
 
@@ -109,8 +111,10 @@ def _explain_kernels(target: TargetRecord, scope: str) -> str:
             f"{_tell_benchmark(target)}: {advice}.",
         }[scope]
     return {
-        "run": "Threads that add into the same place finish in any order or overwrite each other"
-        " (scatter and other reductions with duplicate indices): compare threads=1.",
+        "run": "What makes calls differ, no look at them showed: it may be something that the"
+        " model keeps from call to call (a cache, a counter), what it draws or reads elsewhere"
+        " (the time, the system, a generator of its own), or threads that finish in any order:"
+        " compare threads=1.",
         "session": "Something is chosen when the model is built or first called.",
         "process": "Something is drawn or chosen once per process: seeds, hash order, addresses.",
     }[scope]

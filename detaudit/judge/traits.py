@@ -34,6 +34,13 @@ def observe_traits(record: Record, report: Report) -> Iterator[Finding]:
 def _draws(target: TargetRecord, report: Report) -> Iterator[Finding]:
     """Random numbers that no result shows."""
     name, draws = target.target.name, name_draws(target.traits)
+    if target.traits.seeds:
+        message = (
+            f"Calls seed generators themselves ({name_some(target.traits.seeds)}): their random"
+            " numbers are those of that seed, and so are the numbers that others draw afterwards."
+        )
+        yield Finding("warning", "seeds-itself", name, None, message)
+        return
     if not draws or _drifts(name, report):
         return
     colon = ":" if target.traits.random_ops else ""

@@ -7,6 +7,7 @@ import dataclasses
 import importlib.util
 import os
 import sys
+import time
 import types
 from pathlib import Path
 
@@ -79,6 +80,32 @@ class Drawing(Single):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.layer(x) + torch.rand(4)
+
+
+class Reseeding(Single):
+    """Seeds the generator of everybody before it draws."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        torch.manual_seed(5)
+        return self.layer(x) + torch.rand(4)
+
+
+class Keeping(Single):
+    """Keeps a tensor that is neither weight nor buffer, another one in every session."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = torch.tensor(time.time(), dtype=torch.float64)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x) + self.begun
+
+
+def compiled() -> nn.Module:
+    """A module that comes compiled."""
+    model = torch.compile(Single(), backend="eager")
+    model.example_inputs = torch.zeros(2, 8)
+    return model
 
 
 class DrawingThere(Single):

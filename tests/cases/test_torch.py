@@ -121,6 +121,25 @@ def test_drawn_numbers_are_named_and_a_seed_before_the_call_cures_them() -> None
     assert "3 calls gave the same bits" in told
 
 
+def test_a_model_that_seeds_itself_is_caught_with_its_line() -> None:
+    report = audit_quickly(zoo("Reseeding"), **OFTEN)
+    assert all_identical(report)
+    assert "torch.manual_seed(5) at zoo.py:" in message(report, "seeds-itself")
+    assert "random-ops-without-effect" not in kinds(report)
+
+
+def test_a_tensor_that_is_no_weight_makes_another_model_too() -> None:
+    report = audit_quickly(zoo("Keeping"), runs=2, sessions=2)
+    assert "not-the-same-model" in kinds(report)
+    assert "session-drift" not in kinds(report)
+
+
+def test_a_model_that_comes_compiled() -> None:
+    report = audit_quickly(zoo("compiled"), sessions=2)
+    assert statuses(report) == {"cpu": "ok"}
+    assert all_identical(report)
+
+
 def test_an_operation_without_a_deterministic_implementation_ends_its_target_alone() -> None:
     report = audit_quickly(zoo("Putting"), "cpu,cpu[deterministic=1],cpu[deterministic=warn_only]")
     assert statuses(report) == {

@@ -45,6 +45,13 @@ def kinds(record: Record) -> list[str]:
     return [finding.kind for finding in judge(record).findings]
 
 
+UNSEEN = (
+    "What makes calls differ, no look at them showed: it may be something that the model keeps from"
+    " call to call (a cache, a counter), what it draws or reads elsewhere (the time, the system, a"
+    " generator of its own), or threads that finish in any order: compare threads=1."
+)
+
+
 @pytest.mark.parametrize(
     ("traits", "cause"),
     [
@@ -75,9 +82,14 @@ def kinds(record: Record) -> list[str]:
             (
                 "The model draws random numbers: aten.bernoulli_ in drop (Dropout). Every call goes"
                 " on where the last one ended. With the seed set right before each call, 3 calls"
-                " still differed: a seed alone does not cure it. Threads that add into the same"
-                " place finish in any order or overwrite each other (scatter and other reductions"
-                " with duplicate indices): compare threads=1."
+                f" still differed: a seed alone does not cure it. {UNSEEN}"
+            ),
+        ),
+        (
+            Traits(draws=("torch",), seeds=("torch.manual_seed(7) at net.py:3",)),
+            (
+                "The model draws random numbers from the generators of torch. It seeds them itself"
+                " at every call, with another seed each time."
             ),
         ),
         (
@@ -89,13 +101,10 @@ def kinds(record: Record) -> list[str]:
         ),
         (
             Traits(),
-            (
-                "Threads that add into the same place finish in any order or overwrite each other"
-                " (scatter and other reductions with duplicate indices): compare threads=1."
-            ),
+            UNSEEN,
         ),
     ],
-    ids=["ops", "ops and generators", "generators", "no cure", "state", "threads"],
+    ids=["ops", "ops and generators", "generators", "no cure", "own seeds", "state", "unseen"],
 )
 def test_drift_from_run_to_run_is_explained(traits: Traits, cause: str) -> None:
     """J10, J18: a seed is never said to cure what it was not seen to cure."""
@@ -368,6 +377,16 @@ def test_a_model_in_training_mode_without_a_module_that_acts_on_it_is_no_warning
     whole = TrainingTrait("", "Net", "is in training mode, which its code may ask for")
     (finding,) = judge(audited(Traits(training=(whole,)))).findings
     assert (finding.level, finding.kind) == ("info", "training-mode")
+
+
+def test_a_model_that_seeds_itself_is_told_with_the_place() -> None:
+    record = audited(Traits(draws=("torch",), seeds=("torch.manual_seed(5) at net.py:51",)))
+    (finding,) = judge(record).findings
+    assert (finding.level, finding.kind) == ("warning", "seeds-itself")
+    assert finding.message == (
+        "Calls seed generators themselves (torch.manual_seed(5) at net.py:51): their random numbers"
+        " are those of that seed, and so are the numbers that others draw afterwards."
+    )
 
 
 def test_traits_are_told_once_per_target_and_stand_in_the_report() -> None:

@@ -66,6 +66,7 @@ _TRAITS = st.builds(
     unordered_ops=_OPS,
     training=st.lists(st.builds(TrainingTrait, *[ANY_TEXT] * 3), max_size=2).map(tuple),
     draws=_TEXTS,
+    seeds=_TEXTS,
     reseeded_calls=st.integers(0, 9),
     reseeded_equal=st.booleans(),
     changed_weights=_TEXTS,

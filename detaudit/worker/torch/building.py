@@ -128,9 +128,10 @@ class Builder:
 def _check_forward(model: Any) -> None:
     import torch
 
-    scripted = isinstance(model, torch.jit.ScriptModule)
-    module = isinstance(model, torch.nn.Module) and not scripted
-    if module and type(model).forward is torch.nn.Module.forward:
+    if not isinstance(model, torch.nn.Module) or isinstance(model, torch.jit.ScriptModule):
+        return
+    # torch.compile puts the forward of its module on the object.
+    if type(model).forward is torch.nn.Module.forward and "forward" not in vars(model):
         raise Failed(f"the model is a {type(model).__name__}, which has no forward to call")
 
 

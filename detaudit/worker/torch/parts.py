@@ -36,6 +36,18 @@ def find_weights(model: Any) -> dict[str, Any]:
     }
 
 
+def find_plain_tensors(model: Any) -> dict[str, Any]:
+    """Tensors that modules keep as plain attributes, by name; example inputs are none of theirs."""
+    import torch
+
+    return {
+        f"{path}.{name}" if path else name: value
+        for path, module in name_modules(model).values()
+        for name, value in vars(module).items()
+        if isinstance(value, torch.Tensor) and not name.startswith("example_input")
+    }
+
+
 def name_modules(model: Any) -> dict[int, tuple[str, Any]]:
     """Path and module by the identity of the module, for all modules behind a callable."""
     return {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from detaudit.seeding import get_seeds_state
+from detaudit.seeding import Event, get_seeds_state, watch
 from detaudit.seeding.generators import NumpyGenerator, PythonGenerator, TorchGenerator
 from detaudit.worker.torch.alerts import collect_alerts
 from detaudit.worker.torch.blame import first_line
@@ -38,6 +39,7 @@ def probe(live: TorchLive, values: Mapping[str, Any], seed: int) -> dict[str, An
         "unordered_ops": [],
         "training": [],
         "draws": [],
+        "seeds": [],
         "reseeded_calls": 0,
         "reseeded_equal": False,
         "changed_weights": [],
@@ -47,7 +49,7 @@ def probe(live: TorchLive, values: Mapping[str, Any], seed: int) -> dict[str, An
     with _noted(notes, "its modules"):
         traits["training"] = find_training(live.model)
     with _noted(notes, "the random numbers that it draws"):
-        traits["draws"] = _find_draws(live, values)
+        traits["draws"], traits["seeds"] = _find_draws(live, values)
     with _noted(notes, "its operators"):
         traits |= _watch_ops(live, values)
     if traits["draws"] or traits["random_ops"]:
@@ -73,12 +75,18 @@ def _noted(notes: list[str], what: str) -> Iterator[None]:
         notes.append(f"{what} could not be looked at: {first_line(error)}")
 
 
-def _find_draws(live: TorchLive, values: Mapping[str, Any]) -> list[str]:
-    """Generators that a call moves."""
+def _find_draws(live: TorchLive, values: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Generators that a call moves, and the seeds that it gives them."""
     before = get_seeds_state()
-    live.run_plain(values)
+    with watch() as seen:
+        live.run_plain(values)
     after = get_seeds_state()
-    return sorted(name for name in before if name != "flags" and before[name] != after[name])
+    moved = sorted(name for name in before if name != "flags" and before[name] != after[name])
+    return moved, [_tell(event) for event in seen.events if event.kind in ("seed", "reseed")]
+
+
+def _tell(event: Event) -> str:
+    return f"{event.what} at {Path(event.file).name}:{event.line}" if event.file else event.what
 
 
 def _watch_ops(live: TorchLive, values: Mapping[str, Any]) -> dict[str, Any]:

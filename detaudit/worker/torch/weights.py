@@ -9,18 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from detaudit.worker.torch.parts import find_weights
+from detaudit.worker.torch.parts import find_plain_tensors, find_weights
 from detaudit.worker.torch.tensors import read_tensor
 
 
 def digest_weights(model: Any) -> dict[str, str]:
-    """SHA-256 of every parameter and buffer by its name, over type, shape and bytes.
+    """SHA-256 of every parameter, buffer and plain tensor by its name, over type, shape, bytes.
 
     Args:
         model: what :func:`detaudit.worker.torch.parts.find_weights` takes
 
     """
-    return {name: _digest(tensor) for name, tensor in find_weights(model).items()}
+    held = {**find_plain_tensors(model), **find_weights(model)}
+    return {name: _digest(tensor) for name, tensor in held.items()}
 
 
 def join_digests(digests: Mapping[str, str]) -> str:

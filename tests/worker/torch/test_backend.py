@@ -142,6 +142,7 @@ def test_evaluation_mode_is_switched_only_when_asked(
             },
         ],
         "draws": ["torch"],
+        "seeds": [],
         "reseeded_calls": 3,
         "reseeded_equal": True,
         "changed_weights": ["1.num_batches_tracked", "1.running_mean", "1.running_var"],
