@@ -659,3 +659,10 @@ def test_numpy_that_was_seeded_unseen_is_seeded() -> None:
         )
     ]
     assert seen.notes == ()
+
+
+def test_wrapped_functions_know_the_generator_that_they_belong_to() -> None:
+    with watch(draws=True):
+        assert random.random.__self__ is random._inst  # type: ignore[attr-defined]
+        assert np.random.rand.__self__ is np.random.mtrand._rand  # type: ignore[attr-defined]
+        assert random.seed.__self__.random.__self__ is random._inst  # type: ignore[attr-defined]

@@ -30,6 +30,18 @@ ENDINGS = {
     "chained": "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    raise KeyError('x') from e",
     "during": "try:\n    1 / 0\nexcept ZeroDivisionError:\n    raise KeyError('x')",
     "group": "raise SystemExit",
+    "draw": "import random\nrandom.randint(3, 1)",
+    "seed": "import numpy\ndef f(): numpy.random.seed(-1)\nf()",
+    "generator": "import numpy\nnumpy.random.default_rng(-1)",
+    "draw as a cause": (
+        "import random\ntry:\n    random.randint(3, 1)\n"
+        "except ValueError as e:\n    raise KeyError('x') from e"
+    ),
+    "draw in an exception": (
+        "import random\ndef f():\n    try:\n        random.randint(3, 1)\n"
+        "    finally:\n        1 / 0\nf()"
+    ),
+    "round": "a, b = ValueError(1), KeyError(2)\na.__context__ = b\nb.__cause__ = a\nraise a",
     "syntax": "x = = 1",
     "indent": "if True:\nx = 1",
     "import": "import not_there_at_all",
@@ -122,6 +134,28 @@ def test_a_package_that_fails_fails_as_always(tmp_path: Path) -> None:
     # Python shows the frames of its own module that ran it, too.
     first = plain.index(f'  File "{tmp_path}')
     assert errors == "Traceback (most recent call last):\n" + plain[first:]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="there are no groups of exceptions")
+def test_draws_in_a_group_of_exceptions_fail_as_always(tmp_path: Path) -> None:
+    text = """
+import random
+found = []
+for _ in range(2):
+    try:
+        random.randint(3, 1)
+    except ValueError as error:
+        found.append(error)
+raise ExceptionGroup("draws", found)
+"""
+    (tmp_path / "x.py").write_text(text, "utf-8")
+    assert assert_alike(tmp_path, "x.py")[0] == 1
+
+
+def test_a_torch_that_cannot_be_imported_fails_as_always(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("def f():\n    1 / 0\nf()", "utf-8")
+    (tmp_path / "x.py").write_text("import torch", "utf-8")
+    assert assert_alike(tmp_path, "x.py")[0] == 1
 
 
 def test_a_hook_that_was_deleted_hides_no_error(tmp_path: Path) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+import random
 import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
+
+import numpy as np
 
 from .compilers import is_tracing, pause, resume
 from .desk import Call, desk
@@ -38,6 +41,10 @@ def wrap(original: Any, label: str, observe: Observe, *, module: str | None = No
     if module is not None:
         # Pickle finds functions by these names; those of bound methods lead elsewhere.
         wrapper.__module__, wrapper.__qualname__ = module, original.__name__
+    own = getattr(original, "__self__", None)
+    if isinstance(own, (random.Random, np.random.RandomState)):
+        # Some ask a function of a module for the global generator that it belongs to.
+        vars(wrapper)["__self__"] = own
     vars(wrapper)["_torchdynamo_inline"] = original  # what torch.compile is to see instead
     return wrapper
 

@@ -11,6 +11,9 @@ from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 
 _HERE = os.path.dirname(__file__) + os.sep  # noqa: PTH120
+_WATCH = os.path.join(_HERE, "..", "..", "seeding", "watching", "")  # noqa: PTH118
+_OWN = (_HERE, os.path.normpath(_WATCH) + os.sep)
+_IMPORT = "<frozen importlib"
 
 
 class NoModule(Exception):
@@ -125,19 +128,41 @@ class _OwnFramesHidden:
         def show_script(
             kind: type[BaseException], error: BaseException, trace: TracebackType | None
         ) -> None:
-            rest = skip_own(trace)
-            show(kind, error.with_traceback(rest), rest)
+            hide_own(error)
+            show(kind, error, error.__traceback__)
 
         sys.excepthook = show_script
 
 
+def hide_own(error: BaseException) -> None:
+    """Leave out frames of this package from the traceback of an exception, and of its causes."""
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        one.__traceback__ = skip_own(one.__traceback__)
+        waiting += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
+
+
 def skip_own(trace: TracebackType | None) -> TracebackType | None:
-    """Traceback from the first frame on that does not belong to this package."""
-    while trace is not None and is_own(trace.tb_frame.f_code.co_filename):
+    """Traceback without frames of this package, and without those that import for it."""
+    kept: list[TracebackType] = []
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if file.startswith(_OWN):
+            while kept and kept[-1].tb_frame.f_code.co_filename.startswith(_IMPORT):
+                kept.pop()
+        elif kept or not file.startswith(_IMPORT):
+            kept.append(trace)
         trace = trace.tb_next
-    return trace
+    for one, after in zip(kept, [*kept[1:], None], strict=False):
+        one.tb_next = after
+    return kept[0] if kept else None
 
 
 def is_own(file: str) -> bool:
-    """Whether a file belongs to this package, or to what imports modules for it."""
-    return file.startswith((_HERE, "<frozen importlib"))
+    """Whether a file belongs to what runs a script, or to what imports modules for it."""
+    return file.startswith((_HERE, _IMPORT))
