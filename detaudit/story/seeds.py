@@ -87,10 +87,29 @@ def find_seed_before(run: Run, reseed: Told) -> int | str | None:
         None if it is not known
 
     """
-    before: int | str | None = None
+    before = _find_before(run, reseed)
+    return None if before is None else before.event.seed
+
+
+def is_without_effect(run: Run, reseed: Told) -> bool:
+    """Whether a seed was set twice in a row, with nothing drawn in between.
+
+    Many a function seeds all generators of torch and then those of a device once more.
+    """
+    before = _find_before(run, reseed)
+    return (
+        before is not None
+        and before.event.seed == reseed.event.seed is not None
+        and before.event.count == reseed.event.count == 1
+        and before.after == reseed.after
+    )
+
+
+def _find_before(run: Run, reseed: Told) -> Told | None:
+    before: Told | None = None
     for one in _until(run, reseed):
         if reseed.event.generator == "all" or reaches(one.event, reseed.event.generator):
-            before = one.event.seed
+            before = one
     return before
 
 

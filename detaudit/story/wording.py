@@ -24,6 +24,7 @@ from .seeds import (
     is_entropy,
     is_ever_seeded,
     is_seeded_before,
+    is_without_effect,
     list_early,
     list_unseeded,
 )
@@ -102,7 +103,8 @@ def say_comparison(comparison: Comparison, folder: str) -> tuple[str, ...]:
         state = "the same state" if alike else "another state"
         told = f"run 1 draws at {first}, run {number} at {other}, from {state}"
     again = comparison.again
-    after = (f"the last {plural(again, 'draw')} are the same again",) if again else ()
+    are = "is" if again == 1 else "are"
+    after = (f"the last {plural(again, 'draw')} {are} the same again",) if again else ()
     return (f"{head}: {told}", *comparison.because, *after)
 
 
@@ -153,7 +155,9 @@ def _say_seeded(run: Run, folder: str) -> Iterator[str]:
 
 
 def _say_reseeded(run: Run, folder: str) -> Iterator[str]:
-    reseeds = [one for one in run.told if one.event.kind == "reseed"]
+    reseeds = [
+        one for one in run.told if one.event.kind == "reseed" and not is_without_effect(run, one)
+    ]
     for name in dict.fromkeys(one.event.generator for one in reseeds):
         found = [one for one in reseeds if one.event.generator == name]
         times = sum(one.event.count for one in found)
@@ -182,9 +186,10 @@ def _say_repeated(story: Story) -> Iterator[str]:
         yield f"{head}{reason}."
         return
     first = {one.generator: one.same for one in story.comparisons if one.run == 2}
-    total = f"{plural(sum(first.values()), 'draw')}"
+    total = sum(first.values())
+    drawn = f"{plural(total, 'draw')} from {', '.join(first)} {'was' if total == 1 else 'were'}"
     yield (
-        f"In {len(story.runs)} runs, {total} from {', '.join(first)} were the same."
+        f"In {len(story.runs)} runs, {drawn} the same."
         if first
         else f"None of {len(story.runs)} runs drew from a global generator."
     )
@@ -205,7 +210,9 @@ def _explain(run: Run, told: Told, folder: str) -> Iterator[str]:
         yield "from the system's entropy: never the same again"
     elif event.kind == "reseed" and event.seed is not None:
         before = find_seed_before(run, told)
-        if before == event.seed:
+        if is_without_effect(run, told):
+            yield "the seed of before, with nothing drawn in between"
+        elif before == event.seed:
             yield "the seed of before: the numbers that followed it follow again"
         elif before is not None:
             yield f"the seed was {before} before"

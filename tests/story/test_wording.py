@@ -4,7 +4,7 @@ import pytest
 
 from detaudit.story.seeds import is_unseeded
 from detaudit.story.told import End, Run
-from detaudit.story.wording import explain, list_blind, say_end, say_verdict
+from detaudit.story.wording import explain, list_blind, say_comparison, say_end, say_verdict
 from tests.story.runs import FOLDER, draw, early, make_event, make_run, make_story, seed, unseeded
 
 LIBRARY = "/env/lib/python3.12/site-packages/tgmm/gmm.py"
@@ -129,6 +129,33 @@ def test_reseeding_names_both_lines_and_says_whether_the_seed_is_the_same() -> N
         "led to by train.py:30 in main",
     )
     assert explain(run, run.told[2], FOLDER) == ("the seed was 3 before",)
+
+
+@pytest.mark.parametrize("first", ["all", "torch"])
+def test_a_seed_that_is_set_twice_in_a_row_is_no_second_one(first: str) -> None:
+    again = seed("cuda", 3, 3, "reseed")
+    run = make_run(seed(first, 3, 2), again, draw("cuda", 4))
+    assert verdict(run) == ["Everything that was drawn came after a seed."]
+    assert explain(run, run.told[1], FOLDER) == (
+        "the seed of before, with nothing drawn in between",
+    )
+    for one in (
+        make_run(seed(first, 3, 2), draw("cuda", 4), again),
+        make_run(seed(first, 4, 2), again),
+        make_run(seed(first, None, 2), seed("cuda", None, 3, "reseed")),
+        make_run(seed(first, 3, 2), again, draw("cuda", 4), seed(first, 3, 2), again),
+    ):
+        assert any(text.startswith("cuda was seeded again") for text in verdict(one))
+
+
+def test_a_single_draw_is_one() -> None:
+    one, other = (make_run(seed("numpy", 1, 2), draw("numpy", 3)) for _ in range(2))
+    assert verdict(one, other)[-1] == "In 2 runs, 1 draw from numpy was the same."
+    parted = [
+        make_run(seed("numpy", 1, 2), draw("numpy", 3, state), draw("numpy", 4)) for state in "ab"
+    ]
+    (comparison,) = make_story(*parted).comparisons
+    assert say_comparison(comparison, FOLDER)[-1] == "the last 1 draw is the same again"
 
 
 def test_draws_in_threads_name_them() -> None:
