@@ -599,11 +599,11 @@ def test_what_goes_wrong_in_the_watch_is_noted_and_harms_nobody(
     expected = random.random()
     return_to_known(frozenset())
     with watch(draws=draws) as seen:
-        monkeypatch.setattr(desk, "report", fail)
-        monkeypatch.setattr(desk, "report_draw", fail)
-        random.seed(3)
-        assert random.random() == expected
-        monkeypatch.undo()
+        with monkeypatch.context() as broken:
+            broken.setattr(desk, "report", fail)
+            broken.setattr(desk, "report_draw", fail)
+            random.seed(3)
+            assert random.random() == expected
         random.seed(4)
     assert "random.seed was not seen: OSError: no more room" in seen.notes
     assert [event.what for event in seen.events] == ["random.seed(4)"]
