@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,30 @@ def leaves(path: str, value: Any) -> Iterator[Leaf]:
     else:
         array = np.asarray(value)
         yield Leaf(path, array.astype(np.str_) if array.dtype.kind == "O" else array)
+
+
+def tell_apart(found: Iterable[Leaf]) -> Iterator[Leaf]:
+    """Leaves under paths of which no two are the same.
+
+    A key may be called as the path to something else is written.
+
+    Args:
+        found: leaves of one call
+
+    Examples:
+        >>> twice = [Leaf("a[0]", np.zeros(1)), Leaf("a[0]", np.ones(1))]
+        >>> [leaf.path for leaf in tell_apart(twice)]
+        ['a[0]', 'a[0] (2)']
+
+    """
+    taken: set[str] = set()
+    for leaf in found:
+        number, path = 1, leaf.path
+        while path in taken:
+            number += 1
+            path = f"{leaf.path} ({number})"
+        taken.add(path)
+        yield leaf if path == leaf.path else replace(leaf, path=path)
 
 
 def _map(path: str, rows: Sequence[dict[Any, Any]], single: bool) -> Iterator[Leaf]:

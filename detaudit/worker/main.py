@@ -29,7 +29,7 @@ from detaudit.worker.backend import Backend, Live
 from detaudit.worker.channel import send, take_stdout
 from detaudit.worker.failures import Misuse, Unavailable, reason
 from detaudit.worker.feeds import Batch, Feeds
-from detaudit.worker.leaves import Leaf
+from detaudit.worker.leaves import Leaf, tell_apart
 
 _PR_SET_PDEATHSIG = 1
 
@@ -150,7 +150,7 @@ def _runs(
         seconds = time.perf_counter() - begin
         feeds.check()
         described, arrays = [], []
-        for leaf in live.leaves(values, feeds):
+        for leaf in tell_apart(live.leaves(values, feeds)):
             known = before.get(leaf.path)
             digest = known[1] if known and leaf.equals(known[0]) else leaf.digest()
             before[leaf.path] = leaf, digest

@@ -182,6 +182,13 @@ class Answer:
     extra: tuple[torch.Tensor, int]
 
 
+class Ambiguous(Single):
+    """A key that is called as the path to another value is written."""
+
+    def forward(self, x: torch.Tensor) -> dict[str, object]:
+        return {"a[0]": self.layer(x), "a": [x]}
+
+
 class Structured(Single):
     """Returns a data class."""
 

@@ -55,6 +55,15 @@ def test_a_data_class_is_walked_by_field() -> None:
     assert {row.output for row in report.repeatability} >= {"scores", "extra[0]", "extra[1]"}
 
 
+def test_values_under_the_same_path_are_told_apart() -> None:
+    report = audit_quickly(zoo("Ambiguous"), **OFTEN)
+    assert [row.output for row in report.repeatability if row.scope == "run"] == [
+        "a[0]",
+        "a[0] (2)",
+    ]
+    assert all_identical(report)
+
+
 def test_the_seed_makes_every_process_build_the_same_model() -> None:
     record = capture_quickly(zoo("Single"), **OFTEN)
     (target,) = record.targets

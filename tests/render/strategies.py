@@ -83,6 +83,7 @@ def _field(name: str, kind: Any) -> st.SearchStrategy[Any]:
         "scope": st.sampled_from(SCOPES),
         "confidence": st.floats(0.5, 0.99),
         "decimals": st.integers(0, 12),
+        "value": NUMBERS | st.booleans(),
         "worst": st.none() | _WORST,
         **dict.fromkeys(
             ("agree", "safe_1pct", "safe_01pct", "resolution"), st.none() | st.integers(-9, 12)
