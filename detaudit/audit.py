@@ -135,7 +135,7 @@ def plan_audit(
     model = fspath(model)
     backend = find_backend(model)
     targets = parse_targets(_default_devices(backend) if device is None else device, backend)
-    _check_torch_only(targets, evaluate=evaluate, unseeded=not seeded)
+    _check_backends(targets, evaluate=evaluate, unseeded=not seeded, seed_runtime=seed_runtime)
     return AuditSpec(
         model=model,
         targets=with_variants(targets) if variants == "standard" else targets,
@@ -168,14 +168,18 @@ def plan_audit(
     )
 
 
-def _check_torch_only(targets: Iterable[Target], **asked: bool) -> None:
-    """Refuse what means nothing where no target is run by torch."""
+def _check_backends(targets: Iterable[Target], **asked: bool) -> None:
+    """Refuse what means nothing for the libraries that run the targets."""
     from detaudit.errors import UsageError
 
-    options = {"evaluate": "--eval switches", "unseeded": "--no-seed leaves unseeded what builds"}
-    for name, told in options.items():
-        if asked[name] and all(target.backend != "torch" for target in targets):
-            raise UsageError(f"{told} torch models, and this one is run by ONNX Runtime")
+    run = {target.backend for target in targets}
+    for name, backend, told in (
+        ("evaluate", "torch", "--eval switches torch models, and none is run"),
+        ("unseeded", "torch", "--no-seed leaves torch models unseeded, and none is run"),
+        ("seed_runtime", "ort", "--seed-runtime seeds ONNX Runtime, and it runs no target"),
+    ):
+        if asked[name] and backend not in run:
+            raise UsageError(told)
 
 
 def _default_devices(backend: Backend) -> list[str]:

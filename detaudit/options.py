@@ -19,6 +19,7 @@ class Option:
     values: tuple[str, ...] = ()
     kind: str = "text"
     default: str | None = None
+    least: int = 0
 
     def canonical(self, key: str, value: str) -> str:
         """Value in the form that names are built from; a UsageError when it is not allowed."""
@@ -28,8 +29,9 @@ class Option:
                 raise UsageError(f"option {key}={value} is neither 0 nor 1")
             return known
         if self.kind == "count":
-            if not _COUNT.fullmatch(value) or (key == "batch" and int(value) < 1):
-                raise UsageError(f"option {key}={value} is not a whole number")
+            if not _COUNT.fullmatch(value) or int(value) < self.least:
+                least = f" of at least {self.least}" if self.least else ""
+                raise UsageError(f"option {key}={value} is not a whole number{least}")
             return str(int(value))
         if self.values:
             wanted = value.lower()
@@ -45,10 +47,11 @@ class Option:
 _SWITCH_OFF = Option(kind="switch", default="0")
 _SWITCH_ON = Option(kind="switch", default="1")
 _NUMBER = Option(kind="count")
+_POSITIVE = Option(kind="count", least=1)
 TEXT = Option()
 
 ANY_BACKEND: Mapping[str, Option] = {
-    "batch": _NUMBER,
+    "batch": _POSITIVE,
     "model": TEXT,
     "python": TEXT,
 }
@@ -89,8 +92,8 @@ _OPENVINO: Mapping[str, Option] = {
     "precision": Option(("f32", "f16", "bf16")),
 }
 TORCH: Mapping[str, Option] = {
-    "threads": _NUMBER,
-    "inter_threads": _NUMBER,
+    "threads": _POSITIVE,
+    "inter_threads": _POSITIVE,
     "deterministic": Option(("0", "1", "warn_only"), default="0"),
     "matmul": Option(("highest", "high", "medium"), default="highest"),
     "tf32": Option(kind="switch"),

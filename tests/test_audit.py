@@ -56,6 +56,12 @@ def test_the_default_devices_of_a_torch_model(machine: Any) -> None:
     assert found() == ["cpu"]
 
 
+def test_a_seed_for_onnx_runtime_is_refused_where_it_runs_nothing() -> None:
+    with pytest.raises(UsageError, match="--seed-runtime seeds ONNX Runtime"):
+        plan_audit("net.py:make", "cpu", seed_runtime=True)
+    assert plan_audit("net.py:make", "cpu,cpu[model=m.onnx]", seed_runtime=True).seed_runtime
+
+
 def test_a_build_of_torch_without_cuda_has_the_cpu_alone(
     machine: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,7 +72,7 @@ def test_a_build_of_torch_without_cuda_has_the_cpu_alone(
 
 @pytest.mark.parametrize(
     ("options", "told"),
-    [({"evaluate": True}, "--eval switches torch"), ({"seeded": False}, "--no-seed leaves")],
+    [({"evaluate": True}, "--eval switches torch"), ({"seeded": False}, "--no-seed leaves torch")],
 )
 def test_what_only_torch_models_take_is_refused_without_one(
     options: dict[str, bool], told: str

@@ -323,6 +323,8 @@ def test_a_target_of_torch(text: str, name: str) -> None:
         ("cpu[opt=off]", "unknown option opt; known options: autocast, batch, compile"),
         ("cpu[config.x=1]", "unknown option config.x"),
         ("cpu[deterministic=2]", "is not one of: 0, 1, warn_only"),
+        ("cpu[threads=0]", "option threads=0 is not a whole number of at least 1"),
+        ("cpu[batch=0]", "option batch=0 is not a whole number of at least 1"),
         ("cpu[matmul=low]", "is not one of: highest, high, medium"),
         ("cuda[matmul=high,tf32=0]", "matmul and tf32 set the same switch of torch"),
         ("cpu[model=]", "option model= has no value"),

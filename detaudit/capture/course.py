@@ -204,9 +204,11 @@ class _Audit:
         if size is None:
             return None
         if not self.inputs.batch_axes:
-            raise ModelError(
-                "the model has a fixed batch size: none of its inputs has an open batch axis"
-            )
+            told = {
+                "ort": "the model has a fixed batch size",
+                "torch": "nothing tells whether the model takes more at once",
+            }[self.model.backend]
+            raise ModelError(f"{told}: none of its inputs has an open batch axis")
         return {
             "size": int(size),
             "axes": dict(self.inputs.batch_axes),
