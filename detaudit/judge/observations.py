@@ -8,7 +8,7 @@ import numpy as np
 
 from detaudit.judge.causes import name_some
 from detaudit.judge.grid import Grid, audited_grids
-from detaudit.metrics.structure import type_difference
+from detaudit.metrics.structure import structural_difference, type_difference
 from detaudit.record import Record, array_key
 from detaudit.report import Finding
 
@@ -71,8 +71,10 @@ def _types(record: Record, base: Grid, grid: Grid) -> Iterator[Finding]:
         other = base.number_of(facts.path)
         if other is not None:
             theirs = base.target.outputs[other]
-            first = _first(record, base, other)
-            difference = type_difference(_first(record, grid, output), first)
+            mine, first = _first(record, grid, output), _first(record, base, other)
+            if structural_difference(mine, first):
+                continue  # Nothing was compared by value.
+            difference = type_difference(mine, first)
             if facts.declared != theirs.declared:
                 names = [one.declared or one.dtype for one in (facts, theirs)]
                 difference = f"type {' against '.join(names)}"

@@ -46,6 +46,14 @@ def test_types_that_differ() -> None:
     assert found("type-differs", always(one), always(one)) == []
 
 
+@pytest.mark.parametrize("other", [floats(1, 2), np.array([1, 2, 3], np.int64)])
+def test_nothing_is_said_to_be_compared_by_value_where_it_could_not_be(other: np.ndarray) -> None:
+    one = np.array([1, 2], np.int32)
+    assert found("type-differs", always(one), always(other)) == []
+    (finding,) = found("structure-differs", always(one), always(other))
+    assert finding.message.startswith("Cannot be compared with cpu:")
+
+
 def pair(values: Any, indices: Any) -> Call:
     return lambda *_: {"v": np.float32(values), "i": np.array(indices)}
 
