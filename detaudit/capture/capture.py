@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from detaudit.capture.launch import launch
+from detaudit.capture.progress import Progress
 from detaudit.errors import UsageError
 
 if TYPE_CHECKING:
     from detaudit.record import Record
     from detaudit.spec import AuditSpec
     from detaudit.target import Target
-
-Progress = Callable[[str, int, int], None]
-"""Called with the target's name, the calls that ended and the calls that are planned."""
 
 
 def capture(spec: AuditSpec, progress: Progress = lambda *_: None) -> Record:

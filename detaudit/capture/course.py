@@ -6,7 +6,7 @@ import dataclasses
 import tempfile
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from detaudit.capture.environment import describe_environment
 from detaudit.capture.fold import Folding
@@ -15,6 +15,7 @@ from detaudit.capture.job import Work, make_job
 from detaudit.capture.launch import Worker, launch
 from detaudit.capture.opened import Opened, open_models, sign_parts
 from detaudit.capture.pairing import pair_inputs
+from detaudit.capture.progress import Progress
 from detaudit.capture.spool import Spool
 from detaudit.errors import ModelError, UsageError
 from detaudit.models.model import Model
@@ -23,9 +24,6 @@ from detaudit.seeding import isolated
 from detaudit.spec import AuditSpec
 from detaudit.target import Target
 from detaudit.version import __version__
-
-if TYPE_CHECKING:
-    from detaudit.capture.capture import Progress
 
 _EQUAL_SIZE = 16
 
