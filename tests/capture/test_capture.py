@@ -278,7 +278,8 @@ def test_a_model_that_is_touched_is_another_one(
 ) -> None:
     path = classifier(tmp_path)
     python = broken_python(
-        f"os.utime({str(path)!r}, (1, 1))\n"
+        # Another time in every process: the first may begin before the model is opened.
+        f"os.utime({str(path)!r}, (os.getpid(), os.getpid()))\n"
         f"os.execv({sys.executable!r}, [{sys.executable!r}, *sys.argv[1:]])"
     )
     (target,) = capture(ask(path, f"cpu[python={python}]")).targets
