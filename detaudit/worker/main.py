@@ -85,7 +85,9 @@ def _die_with_parent() -> None:
 
 def _end_with_parent() -> None:
     """Leave as soon as the parent is gone, even in the middle of a run."""
-    sys.stdin.buffer.read()
+    # Not through sys.stdin, whose lock a forked process would find taken when it closes it.
+    while os.read(0, 1):
+        pass
     os._exit(1)
 
 

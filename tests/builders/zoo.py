@@ -101,6 +101,16 @@ class Keeping(Single):
         return self.layer(x) + self.begun
 
 
+def loaded() -> nn.Module:
+    """A module that was fed by a process of its own while it was built."""
+    from torch.utils.data import DataLoader
+
+    model = Single()
+    for (batch,) in DataLoader([(torch.ones(8),)] * 2, num_workers=1):
+        model(batch)
+    return model
+
+
 def compiled() -> nn.Module:
     """A module that comes compiled."""
     model = torch.compile(Single(), backend="eager")

@@ -143,6 +143,11 @@ def test_a_tensor_that_is_no_weight_makes_another_model_too() -> None:
     assert "session-drift" not in kinds(report)
 
 
+def test_a_model_whose_code_forks() -> None:
+    report = audit_quickly(zoo("loaded"), timeout=60)
+    assert statuses(report) == {"cpu": "ok"}
+
+
 def test_a_model_that_comes_compiled() -> None:
     report = audit_quickly(zoo("compiled"), sessions=2)
     assert statuses(report) == {"cpu": "ok"}
