@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +28,13 @@ _FORMATS: Mapping[str, Format] = {
 }
 
 
-def describe_torch(text: str, spec: AuditSpec, target: Target) -> Model:
-    """Describe a torch model in the interpreter of a target.
+def describe_torch(text: str, spec: AuditSpec, targets: Sequence[Target]) -> Model:
+    """Describe a torch model in the interpreter of the first target that can.
 
     Args:
         text: what the user names
         spec: the audit
-        target: whose interpreter and environment are used
+        targets: whose interpreters and environments may be used, at least one
 
     Returns:
         what is known of the model; names of its outputs only where it is an exported program
@@ -45,7 +45,11 @@ def describe_torch(text: str, spec: AuditSpec, target: Target) -> Model:
 
     """
     recipe = _find_recipe(text, trust=spec.trust)
-    told = _ask(text, recipe, spec, target)
+    for target in targets:
+        told = _ask(recipe, spec, target)
+        if told["event"] != "unavailable":
+            break
+    _check(text, told)
     sources = [Path(source) for source in told["sources"]]
     size, sha256 = measure_parts(sources)
     inputs = told["inputs"]
@@ -95,9 +99,7 @@ def _find_recipe(text: str, *, trust: bool) -> dict[str, Any]:
     return {"kind": read_torch_file(Path(text), trust=trust), **file}
 
 
-def _ask(
-    text: str, recipe: Mapping[str, Any], spec: AuditSpec, target: Target
-) -> Mapping[str, Any]:
+def _ask(recipe: Mapping[str, Any], spec: AuditSpec, target: Target) -> Mapping[str, Any]:
     job = {
         "describe": True,
         "model": recipe,
@@ -111,8 +113,12 @@ def _ask(
     }
     with launch(target, spec.timeout) as worker:
         *_, (told, _) = worker.messages(job)
+    return told
+
+
+def _check(text: str, told: Mapping[str, Any]) -> None:
     if told["event"] == "described":
-        return told
+        return
     if told.get("misuse"):
         raise UsageError(told["reason"])
     # What the worker itself says names the model; what is said of a dead one does not.

@@ -88,10 +88,10 @@ def _open(spec: AuditSpec, text: str | None, folder: Path) -> Model:
     if backend == "torch":
         ours = [target for target in spec.targets if target.model == text]
         # Where no target runs the audited model, this interpreter describes it.
-        target = ours[0] if ours else Target("cpu", backend=backend)
+        ours = ours or [Target("cpu", backend=backend)]
         from detaudit.capture.describing import describe_torch, settle_inputs
 
-        model = describe_torch(text or spec.model, spec, target)
+        model = describe_torch(text or spec.model, spec, ours)
         # Another form of the model takes the inputs that the audited one has.
         return settle_inputs(model, spec.inputs) if text is None else model
     labels = dict(spec.judging.labels) if text is None else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -252,6 +253,30 @@ def test_a_device_that_is_not_there_is_unavailable(device: str) -> None:
         pytest.skip(f"{device} is there")
     assert statuses(report) == {"cpu": "ok", device: "unavailable"}
     assert not report.deviation
+
+
+@pytest.fixture
+def without_torch(tmp_path: Path) -> str:
+    """Interpreter in which torch cannot be imported."""
+    script = tmp_path / "python"
+    code = "import runpy, sys; sys.modules['torch'] = None; del sys.argv[0]"
+    script.write_text(
+        f"#!{sys.executable}\n{code}\nrunpy.run_path(sys.argv[0], run_name='__main__')\n"
+    )
+    script.chmod(0o755)
+    return f"cpu[python={script}]"
+
+
+def test_a_target_without_torch_leaves_the_others(without_torch: str) -> None:
+    report = audit_quickly(zoo("Single"), f"{without_torch},cpu")
+    assert statuses(report) == {without_torch: "unavailable", "cpu": "ok"}
+    assert "torch" in report.targets[0].reason
+
+
+def test_without_torch_anywhere_there_is_one_line(without_torch: str) -> None:
+    with pytest.raises(ModelError, match="torch cannot be used here") as caught:
+        audit_quickly(zoo("Single"), without_torch)
+    assert "\n" not in str(caught.value)
 
 
 TARGETS = (
