@@ -10,6 +10,7 @@ from typing import Any
 
 from detaudit.seeding import set_seeds
 from detaudit.worker.backend import Live
+from detaudit.worker.failures import Unavailable
 from detaudit.worker.feeds import Batch, Feeds
 from detaudit.worker.leaves import Leaf, leaves
 from detaudit.worker.ort.install import describe_runtime
@@ -41,7 +42,12 @@ def make(job: Mapping[str, Any], log: Path, described: dict[str, Any] | None) ->
         Unavailable: if the device or provider cannot be had here
 
     """
-    return OrtBackend(job, Runtime(job, log, described))
+    try:
+        return OrtBackend(job, Runtime(job, log, described))
+    except ModuleNotFoundError as error:
+        if error.name != "onnxruntime":
+            raise
+        raise Unavailable(f"{error}; install detaudit[cpu] or detaudit[gpu]") from None
 
 
 class OrtBackend:

@@ -76,7 +76,9 @@ def _load_again() -> dict[str, Any]:
     try:
         return load()
     except ImportError as error:
-        raise Unavailable(f"torch cannot be used here: {error}") from None
+        missing = isinstance(error, ModuleNotFoundError) and error.name == "torch"
+        advice = "; install detaudit[torch]" if missing else ""
+        raise Unavailable(f"torch cannot be used here: {error}{advice}") from None
 
 
 class TorchBackend:
