@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +26,8 @@ _ENTRY = Path(__file__).resolve().parent.parent / "worker" / "__main__.py"
 _TAIL = 12
 _PATIENCE = 5.0
 """Seconds that the end of a killed worker's pipe is waited for."""
+
+_BY_THE_WAY = re.compile(r"^\s|:\d+: \w*Warning: ")
 
 _LAST = ("done", "described", "unavailable", "failed")
 """Events after which a worker has nothing more to say."""
@@ -151,6 +154,11 @@ class Worker:
         text = self.log.read_text(encoding="utf-8", errors="replace")
         return tuple(line.rstrip() for line in text.splitlines() if line.strip())[-_TAIL:]
 
+    def _parting_word(self) -> str:
+        """Last line on stderr that may tell why it ended: no warning, and no code quoted by one."""
+        told = [line for line in self.last_words() if not _BY_THE_WAY.search(line)]
+        return told[-1] if told else ""
+
     @staticmethod
     def _write(process: subprocess.Popen[bytes], text: bytes) -> None:
         assert process.stdin is not None
@@ -190,8 +198,8 @@ class Worker:
         except subprocess.TimeoutExpired:
             return self._silence()
         if code >= 0:
-            words = self.last_words()
-            return f"the worker ended with exit code {code}" + (f": {words[-1]}" if words else "")
+            why = self._parting_word()
+            return f"the worker ended with exit code {code}" + (f": {why}" if why else "")
         try:
             name = signal.Signals(-code).name
         except ValueError:

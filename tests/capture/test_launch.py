@@ -184,6 +184,26 @@ def test_noise_on_stderr_is_kept_as_last_words(fake: Callable[[str], str], tmp_p
     check_nothing_is_left(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        ("warnings.warn('old')", ""),
+        ("warnings.warn('old', DeprecationWarning)", ""),
+        ("print('gone', file=sys.stderr)\nwarnings.warn('old')", ": gone"),
+        ("warnings.warn('old')\nprint('gone', file=sys.stderr)", ": gone"),
+        ("print('    quoted()', file=sys.stderr)", ""),
+    ],
+)
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_warning_is_no_reason_for_an_end(
+    fake: Callable[[str], str], tmp_path: Path, last: str, told: str, code: int
+) -> None:
+    noisy = f"import warnings\nwarnings.simplefilter('always')\n{last}\nsys.stderr.flush()"
+    messages, _ = listen(fake(f"{HELLO}\n{noisy}\nos._exit({code})"))
+    assert messages[-1]["reason"] == f"the worker ended with exit code {code}{told}"
+    check_nothing_is_left(tmp_path)
+
+
 def test_much_noise_does_not_block(fake: Callable[[str], str], tmp_path: Path) -> None:
     code = (
         "os.write(2, b'x' * (1 << 20))\nprint('y' * (1 << 20))\n"
