@@ -41,7 +41,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check the types."""
-    install(session, "mypy", "-e", ".")
+    install(session, "mypy", "pytest", "-e", ".")
     session.run("mypy")
 
 
