@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import difflib
 import functools
 import importlib
 import importlib.util
@@ -25,6 +26,7 @@ _MAKERS = (
     type,
 )
 _PREFIX = "detaudit_model_"
+_OFFERED = 8
 
 
 class Factory:
@@ -87,13 +89,13 @@ class Factory:
         for step in self._attribute.split("."):
             if not hasattr(found, step):
                 raise Misuse(
-                    f"{self._name} has no '{self._attribute}'; {_list_callables(self.module)}"
+                    f"{self._name} has no '{self._attribute}'; {_offer(self.module, step)}"
                 )
             found = getattr(found, step)
         if not callable(found):
             raise Misuse(
                 f"{self._name}:{self._attribute} is a {type(found).__name__}, which builds no"
-                f" model; {_list_callables(self.module)}"
+                f" model; {_offer(self.module, self._attribute)}"
             )
         return found
 
@@ -101,8 +103,7 @@ class Factory:
 def _import_file(file: Path) -> types.ModuleType:
     if not file.is_file():
         raise Misuse(f"there is no file {file.name}")
-    # A name of its own, so that it hides no package that the file imports.
-    name = _PREFIX + file.stem
+    name = _name_module(file)
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise Misuse(f"{file.name} is no Python file")
@@ -114,8 +115,18 @@ def _import_file(file: Path) -> types.ModuleType:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise Failed(f"importing the model's code failed: {blame(error, file)}") from None
+        advice = ""
+        if isinstance(error, ImportError) and "relative import" in str(error):
+            advice = f"; name the file as part of its package, as in package.{file.stem}:make"
+        raise Failed(f"importing the model's code failed: {blame(error, file)}{advice}") from None
     return module
+
+
+def _name_module(file: Path) -> str:
+    """Name by which processes that the code starts find it too, unless a package has that name."""
+    name = file.stem
+    taken = "." in name or name in sys.modules or importlib.util.find_spec(name) is not None
+    return _PREFIX + name if taken else name
 
 
 def _import_module(name: str) -> types.ModuleType:
@@ -152,15 +163,20 @@ def _needed(maker: Any) -> list[str]:
     ]
 
 
-def _list_callables(module: types.ModuleType) -> str:
+def _offer(module: types.ModuleType, wanted: str) -> str:
+    """What a module defines that can be called: all of a few, of many what is spelt most alike."""
+    inside = f"{module.__name__}."
     names = [
         name
         for name, value in vars(module).items()
         if not name.startswith("_")
         and callable(value)
-        and getattr(value, "__module__", module.__name__) == module.__name__
+        and f"{getattr(value, '__module__', module.__name__)}.".startswith(inside)
     ]
-    return f"it has: {', '.join(sorted(names))}" if names else "it has nothing that can be called"
+    if not names:
+        return "it has nothing that can be called"
+    nearest = difflib.get_close_matches(wanted, names, _OFFERED, cutoff=0)
+    return f"it has: {', '.join(sorted(nearest))}" + (", …" if len(names) > _OFFERED else "")
 
 
 def _copy(model: Any) -> Any:

@@ -13,7 +13,7 @@ from detaudit.seeding import determinism, isolated
 
 
 @pytest.fixture(autouse=True)
-def contained(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def contained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """Put back settings of torch, generators and what importing code changes."""
     import torch
 
@@ -28,7 +28,8 @@ def contained(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     torch.set_deterministic_debug_mode(mode)
     torch.set_float32_matmul_precision("highest")
     for name in set(sys.modules) - modules:
-        if name.startswith("detaudit_model_"):
+        file = getattr(sys.modules[name], "__file__", None)
+        if file and tmp_path in Path(file).parents:
             del sys.modules[name]
 
 

@@ -94,13 +94,32 @@ def test_the_code_runs_as_a_script_would(write: Write) -> None:
         return lambda: Settings().size + later.late
     """
     assert make(write(code), "make").build()() == 7
-    for name in ("parts", "later"):
-        del sys.modules[name]
 
 
-def test_a_file_hides_no_package_of_its_name(write: Write) -> None:
-    file = write("import numpy\ndef make():\n    return numpy.sum", "net_numpy.py")
-    assert make(file, "make").build()([1, 2]) == 3
+@pytest.mark.parametrize("name", ["numpy.py", "json.py", "colorsys.py", "detaudit.py"])
+def test_a_file_hides_no_package_of_its_name(write: Write, name: str) -> None:
+    loaded = sys.modules.get(name.removesuffix(".py"))
+    assert make(write("def make():\n    return len", name), "make").build() is len
+    assert sys.modules.get(name.removesuffix(".py")) is loaded
+
+
+@pytest.mark.parametrize("name", ["net.py", "a net-2.py", "net.v2.py"])
+def test_a_file_may_have_any_name(write: Write, name: str) -> None:
+    assert make(write("def make():\n    return len", name), "make").build() is len
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_code_may_start_processes(write: Write, method: str) -> None:
+    code = f"""
+    import multiprocessing
+    def double(x):
+        return 2 * x
+    def make():
+        with multiprocessing.get_context("{method}").Pool(1) as pool:
+            doubled = pool.map_async(double, [1, 2]).get(60)
+        return lambda: doubled
+    """
+    assert make(write(code), "make").build()() == [2, 4]
 
 
 def test_a_module_is_imported_from_where_the_command_runs(
@@ -111,7 +130,6 @@ def test_a_module_is_imported_from_where_the_command_runs(
     factory = from_module("own_module_of_a_test")
     assert factory.build() is len
     assert factory.code == tmp_path / "own_module_of_a_test.py"
-    del sys.modules["own_module_of_a_test"]
 
 
 def test_an_attribute_that_is_missing_is_told_with_what_there_is(write: Write) -> None:
@@ -125,6 +143,16 @@ def test_an_attribute_that_is_missing_is_told_with_what_there_is(write: Write) -
         make(file, "size")
     with pytest.raises(Misuse, match="it has nothing that can be called"):
         make(write("", "empty.py"), "make")
+
+
+def test_of_many_attributes_those_of_similar_names_are_told(write: Write) -> None:
+    many = "".join(f"def part_{i}(): pass\n" for i in range(40))
+    file = write(f"{many}def make_net(): pass\nmaker = make_net\n_make = make_net")
+    with pytest.raises(Misuse, match=r"^net.py has no 'make'; it has: (\w+, ){8}…$") as caught:
+        make(file, "make")
+    assert "make_net, maker, part_" in str(caught.value)
+    with pytest.raises(Misuse, match=r"it has: .*Linear, .*, …$"):
+        from_module("torch.nn", "linear")
 
 
 def test_a_file_or_module_that_is_missing_is_told(tmp_path: Path) -> None:
@@ -160,6 +188,13 @@ def test_a_factory_that_gives_no_model_is_told(write: Write, code: str, message:
         ("import no_such_package", "net.py:3: ModuleNotFoundError: No module named 'no_such_pack"),
         ("def f(:", "net.py:3: SyntaxError: "),
         ("import sys; sys.exit('stop')", "net.py:3: SystemExit: stop"),
+        (
+            "from .parts import size",
+            (
+                "net.py:3: ImportError: attempted relative import with no known parent package; name "
+                "the file as part of its package, as in package.net:make"
+            ),
+        ),
     ],
 )
 def test_code_that_cannot_be_imported_is_told(write: Write, code: str, message: str) -> None:
