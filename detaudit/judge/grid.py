@@ -91,12 +91,20 @@ def audited_grids(record: Record) -> tuple[Grid, ...]:
     """Grids of the targets that ran to their end; only these can be judged.
 
     Their sizes are those of the tables: in a merged record, targets may have run by other plans.
+
+    Raises:
+        ValueError: if a table does not hold what the record says was planned
+
     """
+    spec = record.spec
+    plan = (spec.processes, spec.sessions, spec.inputs.samples, spec.runs)
     grids = []
     for number, target in enumerate(record.targets):
         if target.status == "ok":
             table = record.arrays[table_key(number, "runs")]
             shape = tuple(int(table[column].max()) + 1 for column in _AXES)
+            if not target.target.record and shape != plan:
+                raise ValueError(f"{target.target.name} did not run as planned: {shape}, {plan}")
             seconds = table["seconds"].reshape(shape)
             outcome = record.arrays[table_key(number, "outcome")].reshape(*shape, -1)
             grids.append(Grid(number, target, seconds, outcome))

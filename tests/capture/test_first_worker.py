@@ -16,7 +16,7 @@ from detaudit.capture import launch
 
 heavy = {"numpy", "pandas", "rich", "onnx", "onnxruntime", "torch", "scipy", "yaml"}
 
-def started(*_):
+def started(*_, **__):
     print(sorted(heavy & set(sys.modules)))
     sys.exit()
 

@@ -66,7 +66,7 @@ def _matrix(output: Sequence[Rounding], steps: Sequence[int]) -> list[Cells | Li
     seen = (
         cells("changed", lambda row: words.count(row.changed))
         if values < _COUNTED
-        else cells("changed %", lambda row: _percent(words.share(row.changed / row.values)))
+        else cells("changed %", lambda row: _percent(words.share(row.changed / max(row.values, 1))))
     )
     return [
         Line(f"{output[0].output}, {words.plural(values, 'value')}"),
