@@ -50,11 +50,16 @@ def load_checkpoint(model: Any, file: Path) -> None:
 def _read(file: Path) -> Mapping[str, Any]:
     import torch
 
+    if _is_other_archive(file):
+        raise Failed(
+            f"the checkpoint {file.name} is an archive that torch.save has not written, and no"
+            " state dict"
+        )
     try:
         found = torch.load(file, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        # The one file that is no pickle at all is told by the same exception.
-        if not zipfile.is_zipfile(file) and "Unsupported" not in str(error):
+        # A file that is no pickle at all is told by the same exception.
+        if not zipfile.is_zipfile(file) and not _is_pickle(file, error):
             raise Failed(f"the checkpoint {file.name} is damaged or no file of torch's") from None
         raise _unsafe(file) from None
     except Exception as error:
@@ -70,6 +75,19 @@ def _read(file: Path) -> Mapping[str, Any]:
             f" {_outline(found)}; a state dict names a tensor per weight"
         )
     return weights
+
+
+def _is_other_archive(file: Path) -> bool:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return not any(name.endswith("/data.pkl") for name in archive.namelist())
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
+def _is_pickle(file: Path, error: pickle.UnpicklingError) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(1) == pickle.PROTO and "Unsupported" in str(error)
 
 
 def _unsafe(file: Path) -> Failed:

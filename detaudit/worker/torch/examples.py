@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +29,19 @@ def find_examples(owners: Iterable[Any], code: Path | None) -> Any:
         is a function; None where nobody has one
 
     Raises:
-        Failed: if that function raises
+        Failed: if that function, or the property of this name, raises
 
     """
     import torch
 
     for owner in owners:
         for name in _NAMES:
-            found = getattr(owner, name, None)
-            if callable(found) and not isinstance(found, torch.nn.Module):
-                try:
+            try:
+                found = getattr(owner, name, None)
+                if callable(found) and not isinstance(found, torch.nn.Module):
                     found = found()
-                except Exception as error:
-                    raise Failed(f"{name} raised {blame(error, code)}") from None
+            except Exception as error:
+                raise Failed(f"{name} raised {blame(error, code)}") from None
             if found is not None:
                 return found
     return None
@@ -60,7 +60,7 @@ def read_examples(examples: Any, model: Any) -> Signature:
         model: what is called
 
     Raises:
-        Failed: if they hold something else, or are more than the model takes
+        Failed: if they hold something else, or what the model does not take
 
     """
     found = Signature()
@@ -117,11 +117,26 @@ def build_node(found: Signature, path: str, value: Any) -> dict[str, Any]:
 
 
 def _add_tensor(found: Signature, path: str, tensor: Any) -> dict[str, Any]:
+    import torch
+
+    if tensor.is_nested or tensor.layout != torch.strided:
+        kind = "nested" if tensor.is_nested else str(tensor.layout).removeprefix("torch.")
+        raise Failed(
+            f"the example input {path} is a tensor of the kind {kind}, and inputs are dense; let"
+            " the model take a dense one"
+        )
     dtype = str(tensor.dtype).removeprefix("torch.")
-    limits: tuple[int | None, int | None] = None, None
-    if dtype.startswith(("int", "uint")) and tensor.numel():
-        limits = int(tensor.min()), int(tensor.max())
-    return found.add(path, dtype, list(map(int, tensor.shape)), limits=limits)
+    return found.add(path, dtype, list(map(int, tensor.shape)), limits=_limits(tensor, dtype))
+
+
+def _limits(tensor: Any, dtype: str) -> tuple[int | None, int | None]:
+    """Smallest and largest value of integers, as far as there are any."""
+    whole = dtype.startswith(("int", "uint")) and hasattr(np, dtype)
+    if not whole or not tensor.numel() or tensor.device.type == "meta":
+        return None, None
+    # NumPy knows the order of all unsigned types, which torch does not.
+    values = tensor.detach().cpu().numpy()
+    return int(values.min()), int(values.max())
 
 
 class _Names:
@@ -147,9 +162,17 @@ class _Names:
             if one.kind in (empty.POSITIONAL_ONLY, empty.POSITIONAL_OR_KEYWORD)
         ]
 
-    def know(self, keys: Iterable[Any]) -> bool:
-        """Whether all keys are names of arguments."""
-        return self._any_keyword or all(key in self._named for key in keys)
+    def know(self, keys: Collection[Any]) -> bool:
+        """Whether the keys are names of arguments: all of them, and none otherwise."""
+        unknown = [key for key in keys if key not in self._named]
+        if self._any_keyword or not unknown:
+            return True
+        if len(unknown) < len(list(keys)):
+            raise Failed(
+                f"the example inputs name {', '.join(map(str, unknown))}, which the model does"
+                f" not take; it takes {', '.join(self._named)}"
+            )
+        return False
 
     def position(self, index: int) -> str:
         """Name of an argument by position."""

@@ -157,7 +157,7 @@ def _convert(path: str, value: Any) -> Leaf:
         except Exception as error:
             kind = f"{type(value).__name__} of {str(value.dtype).removeprefix('torch.')}"
             raise Failed(
-                f"the output {path}, a {kind}, cannot be read: {first_line(error)}"
+                f"{_call_output(path)}, a {kind}, cannot be read: {first_line(error)}"
             ) from None
         return Leaf(path, array, declared=declared)
     if isinstance(value, (bool, int, float, complex, str, np.ndarray, np.generic)):
@@ -166,6 +166,10 @@ def _convert(path: str, value: Any) -> Leaf:
             return Leaf(path, array)
     name = type(value).__name__
     raise Failed(
-        f"the output {path} is of the type {name}; what can be compared is tensors, arrays,"
+        f"{_call_output(path)} is of the type {name}; what can be compared is tensors, arrays,"
         " numbers and text, and lists, tuples, dicts and dataclasses of these"
     )
+
+
+def _call_output(path: str) -> str:
+    return "the output" if path == ALONE else f"the output {path}"

@@ -204,7 +204,7 @@ def test_an_operator_without_a_deterministic_kind_ends_its_target(
     ("forward", "reason"),
     [
         ("return x @ x", "net.py:5: RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x4"),
-        ("return {1, 2}", "the output output is of the type set; what can be compared is tensors"),
+        ("return {1, 2}", "the output is of the type set; what can be compared is tensors"),
         ("raise SystemExit(3)", "net.py:5: SystemExit: 3"),
         ("return x.mul_(2)", "input 'x' was changed by the run: later results mean nothing"),
         ("raise MemoryError", "out of memory: net.py:5: MemoryError: out of memory"),

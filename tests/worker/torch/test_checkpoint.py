@@ -111,6 +111,23 @@ def test_a_file_that_is_cut_off_is_told(tmp_path: Path) -> None:
         load_checkpoint(net(), file)
 
 
+def test_a_file_of_another_kind_is_not_called_a_pickle(tmp_path: Path) -> None:
+    path = tmp_path / "w.onnx"
+    # The first bytes of an ONNX model.
+    path.write_bytes(b"\x08\x07\x12\x04test:\x00" * 20)
+    with pytest.raises(Failed, match=r"^the checkpoint w.onnx is damaged or no file of torch's$"):
+        load_checkpoint(net(), path)
+
+
+def test_another_archive_is_told(tmp_path: Path) -> None:
+    import torch
+
+    path = tmp_path / "w.pt2"
+    torch.export.save(torch.export.export(torch.nn.Linear(2, 1), (torch.ones(1, 2),)), path)
+    with pytest.raises(Failed, match=r"^the checkpoint w.pt2 is an archive that torch.save has no"):
+        load_checkpoint(net(), path)
+
+
 def test_a_torchscript_model_is_told(tmp_path: Path) -> None:
     import torch
 

@@ -202,6 +202,20 @@ def test_integers_stay_within_the_values_of_the_example(write: Write) -> None:
     assert (mask["dtype"], mask["low"], mask["high"]) == ("bool", None, None)
 
 
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+@pytest.mark.parametrize("kind", ["int", "uint"])
+def test_integers_of_every_type_have_limits(write: Write, kind: str, bits: int) -> None:
+    code = EXAMPLES.format("x", "x", f"torch.tensor([3, 100]).to(torch.{kind}{bits})")
+    (row,) = tell(f"{write(code)}:Net")["inputs"]
+    assert (row["dtype"], row["low"], row["high"]) == (f"{kind}{bits}", 3, 100)
+
+
+def test_a_tensor_without_values_has_no_limits(write: Write) -> None:
+    code = EXAMPLES.format("x", "x", "torch.ones(3, dtype=torch.int64, device='meta')")
+    (row,) = tell(f"{write(code)}:Net")["inputs"]
+    assert (row["dtype"], row["shape"], row["low"], row["high"]) == ("int64", [3], None, None)
+
+
 @pytest.mark.parametrize(
     "where",
     [
@@ -228,6 +242,20 @@ def test_the_shape_is_left_to_the_user_who_gives_it(write: Write) -> None:
         ("{1, 2}", "the example input x is of the type set; it may be a tensor"),
         ("(torch.ones(1), torch.ones(1))", "there are more example inputs than the 1 that the mod"),
         ("lambda self: 1 / 0", "example_inputs raised net.py:5: ZeroDivisionError"),
+        ("property(lambda self: 1 / 0)", "example_inputs raised net.py:5: ZeroDivisionError"),
+        ("torch.ones(2).to_sparse()", "the example input x is a tensor of the kind sparse_coo"),
+        (
+            "[torch.eye(2).to_sparse_csr()]",
+            "the example input x is a tensor of the kind sparse_csr",
+        ),
+        (
+            "torch.nested.nested_tensor([torch.ones(2), torch.ones(1)])",
+            "the example input x is a tensor of the kind nested, and inputs are dense",
+        ),
+        (
+            "{'x': torch.ones(2), 'z': 1, 'y': 2}",
+            "the example inputs name z, y, which the model does not take; it takes x",
+        ),
     ],
 )
 def test_examples_that_cannot_be_used_are_told(write: Write, examples: str, message: str) -> None:

@@ -191,8 +191,8 @@ def test_a_factory_that_gives_no_model_is_told(write: Write, code: str, message:
         (
             "from .parts import size",
             (
-                "net.py:3: ImportError: attempted relative import with no known parent package; name "
-                "the file as part of its package, as in package.net:make"
+                "net.py:3: ImportError: attempted relative import with no known parent package;"
+                " name the file as part of its package, as in package.net:make"
             ),
         ),
     ],

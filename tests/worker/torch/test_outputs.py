@@ -133,7 +133,7 @@ def test_the_parts_of_a_nested_tensor_are_outputs() -> None:
     ("value", "message"),
     [
         ({"a": [{1, 2}]}, r"the output a\[0\] is of the type set; what can be compared"),
-        ((x for x in ()), "the output output is of the type generator"),
+        ((x for x in ()), "the output is of the type generator"),
         ({"a": np.array([object()])}, "the output a is of the type ndarray"),
     ],
 )
