@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -11,6 +12,9 @@ import pytest
 from tests import fetch
 
 collect_ignore = ["noxfile.py"]
+if importlib.util.find_spec("torch") is None:
+    # Collected for its examples, and imported for that.
+    collect_ignore.append("builders/zoo.py")
 
 hypothesis.settings.register_profile("detaudit", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("detaudit")

@@ -13,8 +13,12 @@ from detaudit.metrics.binomial import find_probability
 TAILS = (0.5, 0.1, 0.05, 0.025, 1e-4)
 
 
+# SciPy 1.11 loses digits of its own from ten million on; newer ones do not.
+LARGEST = pytest.param(10**7, marks=pytest.mark.modern)
+
+
 @pytest.mark.parametrize("tail", [*TAILS, 0.99])
-@pytest.mark.parametrize("n", [1, 2, 5, 20, 100, 12345, 10**6, 10**7])
+@pytest.mark.parametrize("n", [1, 2, 5, 20, 100, 12345, 10**6, LARGEST])
 def test_it_is_scipys(n: int, tail: float) -> None:
     for x in {0, 1, 2, n // 100, n // 7, n // 2, n - n // 7, n - 2, n - 1}:
         if 0 <= x < n:
