@@ -106,6 +106,7 @@ class TorchBackend:
         settings.set_precision(torch, self._options)
         self.builder = Builder(job, self.device)
         self._first: Mapping[str, Any] = {}
+        self._defaults: tuple[Any, ...] | None = None
 
     def seed(self) -> dict[str, Any]:
         """Seed all generators before any code of the user is imported, unless none is wanted."""
@@ -115,8 +116,11 @@ class TorchBackend:
         """Fresh model, the same for every session and process where the job is seeded."""
         self.seed()
         self.builder.prepare()
-        # Importing may draw, and only the first session imports.
+        # Importing may draw or set defaults, and only the first session imports.
         self.seed()
+        if self._defaults is None:
+            self._defaults = self._torch.get_default_dtype(), self._torch.get_default_device()
+        settings.put_back(self._torch, *self._defaults)
         return self.builder.build()
 
     def open(self) -> TorchLive:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from detaudit.worker.failures import Failed
+from detaudit.worker.torch.blame import blame
 from detaudit.worker.torch.checkpoint import load_checkpoint
 from detaudit.worker.torch.factory import Factory
 from detaudit.worker.torch.files import load_pickle, load_program, load_script
@@ -118,7 +119,11 @@ class Builder:
         else:
             modules = find_modules(built.model)
             for module in modules.values():
-                module.eval()
+                try:
+                    module.eval()
+                except Exception as error:
+                    told = blame(error, self.code)
+                    raise Failed(f"switching to evaluation mode raised {told}") from None
             if modules:
                 return built
             note = _NO_MODE.format(type(built.model).__name__)

@@ -18,7 +18,7 @@ from detaudit.worker.torch.calling import Call
 from detaudit.worker.torch.compiling import compile_model, has_compiled, is_compiler_error
 from detaudit.worker.torch.outputs import list_tensors, walk_outputs
 from detaudit.worker.torch.parts import find_modules, find_weights
-from detaudit.worker.torch.weights import digest_weights, join_digests
+from detaudit.worker.torch.weights import digest_weights, has_open_weights, join_digests
 
 
 class TorchLive:
@@ -59,11 +59,21 @@ class TorchLive:
         if dtype is not None:
             self.digests = digest_weights(self.model)
         self._call = Call(job["call"], device, dtype)
+        if has_open_weights(self.model):
+            self._settle()
         self._called = self.model
         if self._options.get("compile") == "1":
             self._called = compile_model(self.model)
         self.effective = settings.read_effective(torch, self.model, device, self._options)
         self.placement = dict(Counter(str(t.device) for t in find_weights(self.model).values()))
+
+    def _settle(self) -> None:
+        """Let lazy modules draw their weights, which their first call does, and record these."""
+        entry = self._job["inputs"][0]
+        self.run_plain(Feeds(entry["files"], entry["digests"]).values)
+        self.digests = digest_weights(self.model)
+        self.weights = join_digests(self.digests)
+        self.notes.append("one call before the first gave lazy modules their weights")
 
     def run(self, values: Mapping[str, Any]) -> Any:
         """What the model returns; the device is done with it."""

@@ -48,6 +48,14 @@ def set_precision(torch: Any, options: Options) -> None:
         torch.backends.cudnn.allow_tf32 = tf32 == "1"
 
 
+def put_back(torch: Any, dtype: Any, device: Any) -> None:
+    """Put back the default type and device, so that no session begins with another one's."""
+    torch.set_default_dtype(dtype)
+    if torch.get_default_device() != device:
+        # To name the CPU would have every function of torch looked at.
+        torch.set_default_device(None if device.type == "cpu" else device)
+
+
 def seed(torch: Any, job: Mapping[str, Any]) -> dict[str, Any]:
     """Seed all generators and set the deterministic mode, as the job says.
 

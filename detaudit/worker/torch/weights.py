@@ -29,6 +29,13 @@ def join_digests(digests: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(sorted(digests.items())).encode()).hexdigest()
 
 
+def has_open_weights(model: Any) -> bool:
+    """Whether weights of lazy modules still wait for their shapes and values."""
+    from torch.nn.parameter import is_lazy
+
+    return any(map(is_lazy, find_weights(model).values()))
+
+
 def _digest(tensor: Any) -> str:
     from torch.nn.parameter import is_lazy
 

@@ -365,6 +365,49 @@ def test_settings_that_the_code_overrides_are_restored_or_told(
     ]
 
 
+@pytest.mark.parametrize(
+    "change", ["torch.set_default_dtype(torch.float64)", "torch.set_default_device('meta')"]
+)
+def test_no_session_begins_with_the_defaults_that_another_has_set(
+    write: Write, start: Callable[..., Run], change: str
+) -> None:
+    code = f"{NET}def make():\n    net = Net()\n    {change}\n    return net"
+    found = start(f"{write(code)}:make")
+    assert found.events[-1] == "done", found.reason
+    one, two = found.each("session")
+    assert one["weights"] == two["weights"]
+
+
+def test_defaults_that_the_code_sets_when_imported_stay(
+    write: Write, start: Callable[..., Run]
+) -> None:
+    file = write("torch.set_default_dtype(torch.float64)\ndef make():\n    return nn.Linear(4, 3)")
+    call = {"args": [{"input": "x"}], "kwargs": {}}
+    found = start(f"{file}:make", samples=[{"x": X.astype(np.float64)}], call=call)
+    assert [s["effective"]["dtypes"] for s in found.each("session")] == [{"float64": 2}] * 2
+
+
+@pytest.mark.parametrize("seeded", [True, False])
+def test_weights_of_lazy_modules_are_drawn_before_they_are_recorded(
+    write: Write, start: Callable[..., Run], seeded: bool
+) -> None:
+    file = write("def make():\n    return nn.LazyLinear(3).eval()")
+    call = {"args": [{"input": "x"}], "kwargs": {}}
+    found = start(f"{file}:make", call=call, seeded=seeded, probe=True)
+    digests = {message["weights"] for message in found.each("session")}
+    assert len(digests) == (1 if seeded else 2)
+    assert found.traits["changed_weights"] == []
+    assert found.traits["notes"] == ["one call before the first gave lazy modules their weights"]
+
+
+def test_a_model_that_cannot_be_switched_is_told(write: Write, start: Callable[..., Run]) -> None:
+    code = f"{NET}    def train(self, mode=True):\n        raise ValueError('no modes')"
+    found = start(f"{write(code)}:Net", evaluate=True)
+    assert re.fullmatch(
+        r"switching to evaluation mode raised net.py:\d+: ValueError: no modes", found.reason
+    )
+
+
 def test_a_program_runs_and_keeps_its_mode(tmp_path: Path, start: Callable[..., Run]) -> None:
     import torch
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from detaudit.worker.torch.weights import digest_weights, join_digests
+from detaudit.worker.torch.weights import digest_weights, has_open_weights, join_digests
 
 pytestmark = pytest.mark.torch
 
@@ -79,7 +79,11 @@ def test_weights_that_come_later_have_no_values_yet() -> None:
 
     lazy = torch.nn.LazyLinear(2)
     before = digest_weights(lazy)
+    assert has_open_weights(lazy)
+    assert has_open_weights(lambda x: lazy(x))
     lazy(torch.ones(1, 3))
+    assert not has_open_weights(lazy)
+    assert not has_open_weights(len)
     assert {name for name, value in digest_weights(lazy).items() if value != before[name]} == {
         "weight",
         "bias",
