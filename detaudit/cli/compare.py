@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
-from detaudit.cli.messages import describe_failure, tell
-from detaudit.cli.parser import (
-    Parser,
-    add_judge_options,
-    check_writable,
-    read_classes,
-    read_decimals,
-    read_labels,
-)
+from detaudit.cli.judging import read_judging
+from detaudit.cli.output import find_exit_code, print_out, write_all
+from detaudit.cli.parser import Parser, add_judge_options, add_table_options, check_writable
 from detaudit.errors import DetauditError, UsageError
 
 if TYPE_CHECKING:
@@ -57,14 +51,9 @@ def main(arguments: Sequence[str]) -> int:
     from detaudit.judge.comparing import compare_records
     from detaudit.judge.merging import Named
 
-    changes = {
-        "decimals": options.decimals and read_decimals(options.decimals),
-        "confidence": options.confidence,
-        "labels": options.labels and tuple((read_labels(options.labels) or {}).items()),
-        "classes": options.classes and tuple((read_classes(options.classes) or {}).items()),
-        "requirement": options.require,
-    }
-    judging = {name: value for name, value in changes.items() if value is not None}
+    judging = read_judging(options)
+    if options.require is not None:
+        judging["requirement"] = options.require
     with ExitStack() as stack:
         records = [
             Named(name, path, stack.enter_context(open_record(path)))
@@ -95,16 +84,7 @@ def _parser() -> Parser:
         help="compare although these differ: model, inputs, plan, several with commas",
     )
     add_judge_options(parser)
-    # An option that is not given keeps what the record of the reference was judged by.
-    parser.set_defaults(decimals=None, confidence=None)
-    group = parser.add_argument_group("report")
-    group.add_argument(
-        "--csv",
-        metavar="F",
-        help="write one table with a row per measurement; F/ writes a table per section",
-    )
-    group.add_argument("--json", metavar="F", help="write the comparison as JSON; - for stdout")
-    group.add_argument("--quiet", action="store_true", help="no report on stdout")
+    add_table_options(parser)
     return parser
 
 
@@ -146,31 +126,16 @@ def _deliver(comparison: Comparison, options: Any) -> int:
     if options.json and options.json != "-":
         text = render_json_comparison(comparison)
         writers.append(lambda: write_file(Path(options.json), text))
-    if sys.stdout is not None:
-        writers.append(lambda: _show(comparison, options))
-    complete = True
-    for write in writers:
-        try:
-            write()
-        except OSError as error:
-            complete = False
-            tell(describe_failure(error))
-    report = comparison.report
-    if not complete or any(row.status != "ok" for row in report.targets):
-        return 3
-    return 1 if report.verdict.met is False else 0
+    writers.append(partial(print_out, partial(_show, comparison, options)))
+    return find_exit_code(comparison.report, complete=write_all(writers))
 
 
-def _show(comparison: Comparison, options: Any) -> None:
-    from detaudit.render.comparison.json_comparison import render_json_comparison
-    from detaudit.render.comparison.terminal import print_comparison
+def _show(comparison: Comparison, options: Any, file: TextIO) -> None:
+    if options.json == "-":
+        from detaudit.render.comparison.json_comparison import render_json_comparison
 
-    try:
-        if options.json == "-":
-            sys.stdout.write(render_json_comparison(comparison))
-        elif not options.quiet:
-            print_comparison(comparison, sys.stdout)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read it has gone; Python would complain again while it shuts down.
-        sys.stdout = None
+        file.write(render_json_comparison(comparison))
+    elif not options.quiet:
+        from detaudit.render.comparison.terminal import print_comparison
+
+        print_comparison(comparison, file)

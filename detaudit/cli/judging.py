@@ -26,6 +26,22 @@ def add_record_options(parser: Parser) -> None:
     add_judge_options(parser)
 
 
+def read_judging(options: Any) -> dict[str, Any]:
+    """What the options say of judging, without the reference and the requirement.
+
+    Args:
+        options: parsed arguments
+
+    """
+    said = {
+        "decimals": options.decimals and read_decimals(options.decimals),
+        "confidence": options.confidence,
+        "labels": options.labels and tuple((read_labels(options.labels) or {}).items()),
+        "classes": options.classes and tuple((read_classes(options.classes) or {}).items()),
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
 def judge_again(
     options: Any, project: Project | None = None, needed_by: str | None = None
 ) -> Report:
@@ -43,13 +59,7 @@ def judge_again(
     from detaudit.judge.judge import judge
     from detaudit.target import parse_target
 
-    changes = {
-        "decimals": options.decimals and read_decimals(options.decimals),
-        "confidence": options.confidence,
-        "labels": options.labels and tuple((read_labels(options.labels) or {}).items()),
-        "classes": options.classes and tuple((read_classes(options.classes) or {}).items()),
-    }
-    given = {name: value for name, value in changes.items() if value is not None}
+    given = read_judging(options)
     if options.require is not None:
         given |= {"requirement": options.require, "origin": None}
     elif project is not None and "require" in project.options:

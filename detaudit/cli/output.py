@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -42,8 +42,20 @@ def deliver(
         writers.append(partial(_write_json, report, options.json))
     if options.junit:
         writers.append(partial(_write_junit, report, options.junit))
-    if sys.stdout is not None:
-        writers.append(partial(_show, report, options, show))
+    writers.append(partial(print_out, partial(_show, report, options, show)))
+    return find_exit_code(report, complete=write_all(writers))
+
+
+def write_all(writers: Iterable[Callable[[], None]]) -> bool:
+    """Write to every place; what cannot be written keeps nothing else from being written.
+
+    Args:
+        writers: each writes to one place
+
+    Returns:
+        whether all could be written; what could not is told on stderr
+
+    """
     complete = True
     for write in writers:
         try:
@@ -51,6 +63,34 @@ def deliver(
         except OSError as error:
             complete = False
             tell(describe_failure(error))
+    return complete
+
+
+def print_out(write: Callable[[TextIO], None]) -> None:
+    """Write to stdout, as far as there is one and somebody reads it.
+
+    Args:
+        write: takes the stream
+
+    """
+    if sys.stdout is None:
+        return
+    try:
+        write(sys.stdout)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read it has gone; Python would complain again while it shuts down.
+        sys.stdout = None
+
+
+def find_exit_code(report: Report, *, complete: bool) -> int:
+    """Exit code of a command that made a report.
+
+    Args:
+        report: what it made
+        complete: whether all could be written
+
+    """
     if not complete or any(row.status != "ok" for row in report.targets):
         return 3
     return 1 if report.verdict.met is False else 0
@@ -76,18 +116,18 @@ def _write_junit(report: Report, path: str) -> None:
     write_file(Path(path), render_junit(report))
 
 
-def _show(report: Report, options: Any, show: Callable[[Report, TextIO], None] | None) -> None:
-    try:
-        if options.json == "-":
-            from detaudit.render.json_report import render_json
+def _show(
+    report: Report,
+    options: Any,
+    show: Callable[[Report, TextIO], None] | None,
+    file: TextIO,
+) -> None:
+    if options.json == "-":
+        from detaudit.render.json_report import render_json
 
-            sys.stdout.write(render_json(report))
-        elif not options.quiet:
-            (show or _print_whole)(report, sys.stdout)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read the report has gone; Python would complain again while it shuts down.
-        sys.stdout = None
+        file.write(render_json(report))
+    elif not options.quiet:
+        (show or _print_whole)(report, file)
 
 
 def _print_whole(report: Report, file: TextIO) -> None:

@@ -67,18 +67,23 @@ def add_judge_options(parser: Parser) -> None:
 
 
 def add_report_options(parser: Parser) -> None:
-    """Options that say where the report goes."""
+    """Options that say where the report of an audit goes."""
+    add_table_options(parser).add_argument(
+        "--junit", metavar="F", help="write what meets and misses the requirement as JUnit XML"
+    )
+
+
+def add_table_options(parser: Parser) -> argparse._ArgumentGroup:
+    """Options that say where tables and text go, in a group that may get further ones."""
     group = parser.add_argument_group("report")
     group.add_argument(
         "--csv",
         metavar="F",
         help="write one table with a row per measurement; F/ writes a table per section",
     )
-    group.add_argument("--json", metavar="F", help="write the report as JSON; - for stdout")
-    group.add_argument(
-        "--junit", metavar="F", help="write what meets and misses the requirement as JUnit XML"
-    )
+    group.add_argument("--json", metavar="F", help="write it as JSON; - for stdout")
     group.add_argument("--quiet", action="store_true", help="no report on stdout")
+    return group
 
 
 def read_decimals(text: str) -> tuple[int, int]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
-from detaudit.cli.messages import describe_failure, tell
+from detaudit.cli.messages import tell
+from detaudit.cli.output import print_out, write_all
 from detaudit.cli.parser import Parser, check_writable
 from detaudit.errors import UsageError
 
@@ -121,32 +123,17 @@ def _deliver(story: Story, options: Any) -> bool:
     from detaudit.render.files import write_file
     from detaudit.story.json_story import render_json
 
-    complete = True
+    writers: list[Callable[[], None]] = []
     if options.json and options.json != "-":
-        try:
-            write_file(Path(options.json), render_json(story))
-        except OSError as error:
-            complete = False
-            tell(describe_failure(error))
-    if sys.stdout is not None:
-        try:
-            _show(story, options)
-        except OSError as error:
-            complete = False
-            tell(describe_failure(error))
-    return complete
+        writers.append(lambda: write_file(Path(options.json), render_json(story)))
+    return write_all([*writers, partial(print_out, partial(_show, story, options))])
 
 
-def _show(story: Story, options: Any) -> None:
+def _show(story: Story, options: Any, file: TextIO) -> None:
     from detaudit.story.json_story import render_json
     from detaudit.story.terminal import print_story
 
-    try:
-        if options.json == "-":
-            sys.stdout.write(render_json(story))
-        elif not options.quiet:
-            print_story(story, sys.stdout)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read the story has gone; Python would complain again while it shuts down.
-        sys.stdout = None
+    if options.json == "-":
+        file.write(render_json(story))
+    elif not options.quiet:
+        print_story(story, file)
