@@ -149,7 +149,6 @@ def test_without_any_requirement_the_bits_have_to_be_the_same(project: pytest.Py
 
 
 def test_it_works_when_tests_are_spread_over_processes(project: pytest.Pytester) -> None:
-    pytest.importorskip("xdist")
     project.makepyfile(TESTS)
     run(project, "-p", "xdist", "-n", "2").assert_outcomes(passed=1, failed=2)
 

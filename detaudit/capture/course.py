@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def follow_course(spec: AuditSpec, first: Worker, work: Path, progress: Progress
         detaudit=__version__,
         spec=spec,
         # Paths inside the working folder mean nothing once it is gone.
-        model=_detach(audit.model),
+        model=_detach(_complete(opened.model, targets)),
         inputs=audit.facts,
         inputs_sha256=audit.digest,
         environment=describe_environment(),
@@ -67,6 +68,17 @@ def follow_course(spec: AuditSpec, first: Worker, work: Path, progress: Progress
         input_source=audit.inputs.source,
         notes=(*audit.inputs.notes, *audit.notes),
     )
+
+
+def _complete(model: Model, targets: Sequence[TargetRecord]) -> Model:
+    """Model with its outputs, which the code of a torch model alone does not tell."""
+    ran = (record for record in targets if record.target.model is None and record.outputs)
+    first = next(ran, None)
+    if model.backend != "torch" or first is None:
+        return model
+    from detaudit.capture.describing import learn_outputs
+
+    return learn_outputs(model, first)
 
 
 def _detach(model: Model) -> Model:
@@ -82,13 +94,12 @@ class _Audit:
         self._opened = opened
         self._work = work
         self._progress = progress
-        self.model = opened.model
+        self._model = opened.model
         self.interrupted = False
         self.notes: list[str] = []
-        self._learned = False
         self.spool = Spool()
         self._signatures = {model.path: sign_parts(model) for model in opened.models}
-        self._use_inputs(make_inputs(self.model, spec.inputs))
+        self._use_inputs(make_inputs(self._model, spec.inputs))
 
     def run(self, first: Worker) -> tuple[TargetRecord, ...]:
         """Run all targets; the first process of the first target is already there."""
@@ -103,17 +114,7 @@ class _Audit:
                 record = self._retry_with_equal_sizes(number, target, record)
             records.append(record)
             worker = None
-            if self.model.backend == "torch" and target.model is None and record.outputs:
-                self._learn_outputs(record)
         return tuple(records)
-
-    def _learn_outputs(self, record: TargetRecord) -> None:
-        """Complete the model by the outputs that its code alone does not tell."""
-        if self._learned:
-            return
-        from detaudit.capture.describing import learn_outputs
-
-        self.model, self._learned = learn_outputs(self.model, record), True
 
     def _use_inputs(self, inputs: Inputs) -> None:
         self.inputs = inputs
@@ -125,7 +126,7 @@ class _Audit:
     ) -> TargetRecord:
         """Open axes with other names may still have to agree; the first failure is the one told."""
         before, facts, digest, files = self.inputs, self.facts, self.digest, self._files
-        self._use_inputs(make_inputs(self.model, self._spec.inputs, equal_sizes=_EQUAL_SIZE))
+        self._use_inputs(make_inputs(self._model, self._spec.inputs, equal_sizes=_EQUAL_SIZE))
         record = self._run_target(number, target, None)
         if record.status == "ok":
             return record
@@ -155,7 +156,7 @@ class _Audit:
         """What the target works on; a ModelError where it cannot take the inputs."""
         batch, rate = self._batch(target), self.inputs.sampling_rate
         if target.model is None:
-            return Work(self.model, self._files, batch, rate)
+            return Work(self._model, self._files, batch, rate)
         model = self._opened.other(target.model)
         pairing = pair_inputs(self.inputs, model)
         if pairing.note:
@@ -205,7 +206,7 @@ class _Audit:
             told = {
                 "ort": "the model has a fixed batch size",
                 "torch": "nothing tells whether the model takes more at once",
-            }[self.model.backend]
+            }[self._model.backend]
             raise ModelError(f"{told}: none of its inputs has an open batch axis")
         return {
             "size": int(size),

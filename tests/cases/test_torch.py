@@ -246,11 +246,9 @@ def test_half_the_precision_of_products_is_seen() -> None:
     assert all(row.max_abs < 0.05 for row in report.deviation)
 
 
-@pytest.mark.parametrize("device", ["cuda:0", "mps"])
-def test_a_device_that_is_not_there_is_unavailable(device: str) -> None:
+def test_a_device_that_is_not_there_is_unavailable() -> None:
+    device = "cuda:99"
     report = audit_quickly(zoo("Single"), f"cpu,{device}", variants="none")
-    if statuses(report)[device] == "ok":
-        pytest.skip(f"{device} is there")
     assert statuses(report) == {"cpu": "ok", device: "unavailable"}
     assert not report.deviation
 

@@ -62,7 +62,7 @@ def find_device(torch: Any, name: str) -> Any:
         name: ``cpu``, ``cuda:<index>`` or ``mps``
 
     Returns:
-        the ``torch.device``
+        the ``torch.device`` that tensors on it tell
 
     Raises:
         Unavailable: if it cannot be had here, with the reason
@@ -74,10 +74,10 @@ def find_device(torch: Any, name: str) -> Any:
     elif device.type == "mps":
         _check_mps(torch)
     try:
-        torch.zeros(1, device=device)
+        # As tensors tell it: what is asked for as mps is mps:0, and the two are not equal.
+        return torch.zeros(1, device=device).device
     except Exception as error:
         raise Unavailable(f"{name} does not work: {first_line(error)}") from None
-    return device
 
 
 def _check_cuda(torch: Any, index: int) -> None:

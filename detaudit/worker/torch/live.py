@@ -155,6 +155,11 @@ class TorchLive:
             return
         found = {t.device for t in find_weights(self.model).values()}
         found |= {t.device for t in list_tensors(outputs)}
-        if found and self._device not in found:
+        if not found:
+            raise Unavailable(
+                f"nothing tells that the model ran on {self._device}: it holds no weights and"
+                " returned no tensors"
+            )
+        if self._device not in found:
             where = ", ".join(sorted(map(str, found)))
             raise Unavailable(f"the model ran on {where} and not on {self._device}")

@@ -275,6 +275,8 @@ def test_a_model_that_runs_elsewhere_is_unavailable(
     feeds = Feeds({}, {})
     with pytest.raises(Unavailable, match=r"^the model ran on cpu and not on meta$"):
         list(live.leaves(torch.ones(2), feeds))
+    with pytest.raises(Unavailable, match=r"^nothing tells that the model ran on meta: it holds"):
+        list(live.leaves({"score": 0.5}, feeds))
 
 
 def test_types_of_model_and_inputs_are_cast(write: Write, start: Callable[..., Run]) -> None:

@@ -68,9 +68,10 @@ class Cuda:
         kind, _, index = name.partition(":")
         return SimpleNamespace(type=kind, index=int(index))
 
-    def zeros(self, _: int, device: Any) -> None:
+    def zeros(self, _: int, device: Any) -> Any:
         if not self._works:
             raise RuntimeError("CUDA error: busy\nCUDA kernel errors might be reported later")
+        return SimpleNamespace(device=device)
 
     def _init(self) -> None:
         raise RuntimeError("The NVIDIA driver on your system is too old (found version 11040).")
@@ -107,6 +108,18 @@ def test_a_device_that_works_is_given() -> None:
 
     assert find_device(Cuda(2), "cuda:1").index == 1
     assert find_device(torch, "cpu") == torch.device("cpu")
+
+
+def test_a_device_is_called_as_its_tensors_call_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a model on mps would be found on mps:0, and not where it was asked to run."""
+    import torch
+
+    there = torch.device("mps:0")
+    assert torch.device("mps") != there
+    for name in ("is_built", "is_available"):
+        monkeypatch.setattr(torch.backends.mps, name, lambda: True)
+    monkeypatch.setattr(torch, "zeros", lambda *_, **__: SimpleNamespace(device=there))
+    assert find_device(torch, "mps") == there
 
 
 def test_a_machine_without_mps_says_so() -> None:
