@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from detaudit.errors import ModelError, UsageError
-from detaudit.models import open_model
 from detaudit.models.backend import find_backend
 from detaudit.models.model import Model
+from detaudit.models.opening import open_model
 from detaudit.requirement import parse_requirement
 from detaudit.spec import AuditSpec
 from detaudit.target import Target

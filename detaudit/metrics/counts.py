@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 
-from detaudit.metrics.binomial import find_probability
-
 
 def clopper_pearson(x: int, n: int, alpha: float = 0.05) -> tuple[float, float]:
     """Two-sided interval of a probability from counts [clopper1934]_.
@@ -63,7 +61,9 @@ def find_upper_bound(x: int, n: int, confidence: float = 0.95) -> float:
         return 1.0
     if x == 0:
         return -math.expm1(math.log1p(-confidence) / n)
-    return find_probability(x, n, 1 - confidence)
+    from scipy.special import betaincinv
+
+    return float(betaincinv(x + 1, n - x, confidence))
 
 
 def zero_of_n_upper_bound(n: int, confidence: float = 0.95) -> float:

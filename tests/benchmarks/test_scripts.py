@@ -37,7 +37,7 @@ def held(lines: list[str]) -> list[str]:
 def test_startup() -> None:
     assert held(run("startup", "--rounds", "1")) == [
         "detaudit --help over python -c pass",
-        "detaudit check over python -c 'import numpy'",
+        "detaudit check over python -c 'import numpy, scipy.special'",
     ]
 
 

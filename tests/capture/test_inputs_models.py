@@ -8,7 +8,7 @@ import pytest
 
 from detaudit.capture.inputs import make_inputs
 from detaudit.errors import UsageError
-from detaudit.models import open_model
+from detaudit.models.opening import open_model
 from detaudit.spec import InputSpec
 from tests import builders
 

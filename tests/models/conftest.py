@@ -9,7 +9,8 @@ import onnx
 import pytest
 from onnx import parser
 
-from detaudit.models import Model, open_model
+from detaudit.models.model import Model
+from detaudit.models.opening import open_model
 
 PLAIN = """<ir_version: 8, opset_import: ["" : 17]>
     plain (float[n, 4] x) => (float[n, 4] y) { y = Relu (x) }"""

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from detaudit.errors import ModelError, UsageError
-from detaudit.models import Labels, TensorInfo, audonnx_shape, open_model
+from detaudit.models.audonnx import audonnx_shape
+from detaudit.models.model import Labels, TensorInfo
+from detaudit.models.opening import open_model
 
 Write = Callable[..., Path]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from detaudit.errors import DetauditError
-from detaudit.models import open_model
 from detaudit.models.backend import find_backend
+from detaudit.models.opening import open_model
 from detaudit.models.torch_files import read_torch_file
 from detaudit.models.torch_reference import parse_reference
 from tests.builders import torch_archives as archives

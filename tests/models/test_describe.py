@@ -8,13 +8,14 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, parser
 
-from detaudit.models import TensorInfo, open_model
 from detaudit.models.describe import (
     computes_in_integers,
     computes_low,
     inferred_outputs,
     signature,
 )
+from detaudit.models.model import TensorInfo
+from detaudit.models.opening import open_model
 from tests import builders
 
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 from detaudit.errors import ModelError
-from detaudit.models import external, open_model
+from detaudit.models import external
+from detaudit.models.opening import open_model
 from tests import builders
 
 WEIGHTS = np.arange(8, dtype=np.float32)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from detaudit.errors import UsageError
-from detaudit.models import Labels, TensorInfo
 from detaudit.models.labels import assign_labels, read_labels
+from detaudit.models.model import Labels, TensorInfo
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from detaudit.errors import ModelError, UsageError
-from detaudit.models import Model, TensorInfo, open_model
+from detaudit.models.model import Model, TensorInfo
+from detaudit.models.opening import open_model
 from tests import builders
 from tests.models.conftest import PLAIN
 
@@ -352,7 +353,7 @@ def test_open_and_unknown_axes(work: Path, tmp_path: Path) -> None:
 def test_opening_imports_neither_runtime_nor_torch(write: Write, work: Path) -> None:
     code = (
         "import sys, pathlib\n"
-        "from detaudit.models import open_model\n"
+        "from detaudit.models.opening import open_model\n"
         "assert 'onnx' not in sys.modules, 'imported too early'\n"
         f"open_model({str(write())!r}, work=pathlib.Path({str(work)!r}))\n"
         "found = {'onnxruntime', 'torch', 'audonnx', 'pandas', 'yaml'} & set(sys.modules)\n"

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, parser
 
-from detaudit.models import RandomOp, open_model
+from detaudit.models.model import RandomOp
+from detaudit.models.opening import open_model
 from detaudit.models.random_ops import find_random_ops
 from tests import builders
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, numpy_helper, parser
 
-from detaudit.models import IdRange, open_model
+from detaudit.models.model import IdRange
+from detaudit.models.opening import open_model
 from detaudit.models.ranges import find_ranges
 from tests import builders
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from onnx import parser
 
-from detaudit.models import open_model
+from detaudit.models.opening import open_model
 from detaudit.models.scores import find_score_outputs
 from tests import builders
 

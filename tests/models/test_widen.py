@@ -11,8 +11,9 @@ import pytest
 from onnx import TensorProto, helper
 
 from detaudit.errors import ModelError
-from detaudit.models import Model, TensorInfo, open_model
 from detaudit.models import widen as module
+from detaudit.models.model import Model, TensorInfo
+from detaudit.models.opening import open_model
 from detaudit.models.widen import widen
 from tests import builders
 from tests.models.test_external import WEIGHTS, lay
