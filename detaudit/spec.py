@@ -96,7 +96,8 @@ class AuditSpec:
         writes: files that are going to be written, refused where they are a part of the model
 
     Raises:
-        UsageError: if a number is out of range or the reference is none of the targets
+        UsageError: if a number is out of range, no target runs the model itself, or the reference
+            is none of the targets
 
     """
 
@@ -128,6 +129,8 @@ class AuditSpec:
             raise UsageError(f"--duration {self.inputs.duration} is not a positive length")
         if not 0 < self.timeout <= _LONGEST:
             raise UsageError(f"--timeout {self.timeout} is not within 0 to {_LONGEST:g} seconds")
+        if all(target.model is not None for target in self.targets):
+            raise UsageError(f"no target runs {self.model} itself: name one without model=")
         names = [target.name for target in self.targets]
         if self.judging.reference is not None and self.judging.reference not in names:
             raise UsageError(

@@ -62,6 +62,11 @@ def test_a_seed_for_onnx_runtime_is_refused_where_it_runs_nothing() -> None:
     assert plan_audit("net.py:make", "cpu,cpu[model=m.onnx]", seed_runtime=True).seed_runtime
 
 
+def test_the_audited_model_has_to_be_run_somewhere() -> None:
+    with pytest.raises(UsageError, match=r"no target runs net\.py:make itself"):
+        plan_audit("net.py:make", "cpu[model=a.onnx],cpu[model=b.onnx]")
+
+
 def test_a_build_of_torch_without_cuda_has_the_cpu_alone(
     machine: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

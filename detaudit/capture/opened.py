@@ -12,7 +12,6 @@ from detaudit.models.model import Model
 from detaudit.models.opening import open_model
 from detaudit.requirement import parse_requirement
 from detaudit.spec import AuditSpec
-from detaudit.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +86,6 @@ def _open(spec: AuditSpec, text: str | None, folder: Path) -> Model:
     backend = find_backend(text or spec.model)
     if backend == "torch":
         ours = [target for target in spec.targets if target.model == text]
-        # Where no target runs the audited model, this interpreter describes it.
-        ours = ours or [Target("cpu", backend=backend)]
         from detaudit.capture.describing import describe_torch, settle_inputs
 
         model = describe_torch(text or spec.model, spec, ours)

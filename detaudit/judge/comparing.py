@@ -224,8 +224,12 @@ def _describe_classes(agreement: Sequence[Level]) -> str:
     bits = agreement[0]
     if not bits.classes and not bits.varying:
         return "No target ran to its end."
+    ran = sum(map(len, bits.classes)) + len(bits.varying)
+    if ran == 1:
+        return "Only one target ran to its end, so that nothing is compared."
     if len(bits.classes) == 1 and not bits.varying:
-        return f"Same bits on every target ({name_some(bits.classes[0])})."
+        # Targets that did not run are told by the sentence of the report.
+        return f"Same bits on all {ran} targets that ran ({name_some(bits.classes[0])})."
     parts = [f"Same bits: {name_some(names)}." for names in bits.classes if names[1:]]
     alone = [names[0] for names in bits.classes if not names[1:]]
     parts += [f"Bits of their own: {name_some(alone)}."] if alone else []

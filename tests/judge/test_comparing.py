@@ -66,6 +66,17 @@ def test_every_target_against_one_reference() -> None:
     ]
 
 
+def test_nothing_is_said_of_targets_that_did_not_run() -> None:
+    lost = make_record({"cuda:0": "no driver"})
+    sentence = compare({"new": NEW, "lost": lost, "again": NEW}).report.verdict.sentence
+    assert sentence.startswith("Same bits on all 2 targets that ran (new:cpu, again:cpu).")
+    assert sentence.endswith("Not audited: lost:cuda:0.")
+    sentence = compare({"new": NEW, "lost": lost}).report.verdict.sentence
+    assert sentence.startswith("Only one target ran to its end, so that nothing is compared.")
+    sentence = compare({"lost": lost, "again": lost}).report.verdict.sentence
+    assert sentence.startswith("No target ran to its end.")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
