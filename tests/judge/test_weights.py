@@ -157,6 +157,7 @@ def test_a_model_of_its_own_has_other_weights_by_design() -> None:
         {
             "cpu[model=b.py:make]": always(floats(1)),
             "cpu[model=b.py:make,threads=1]": always(floats(1.5)),
+            "cpu": always(floats(1)),
         },
         facts={"cpu[model=b.py:make]": torch_facts("bb")},
     )
