@@ -6,11 +6,9 @@ import dataclasses
 import hashlib
 import json
 import os
-import struct
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from io import BufferedReader
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +21,6 @@ from detaudit.record import Record, array_key, table_key
 FORMAT = "detaudit-record"
 VERSION = 1
 _FACTS = "record.json"
-_LOCAL_HEADER = struct.Struct("<4s5H3I2H")
-"""What precedes a member of a zip: its last numbers are the lengths of name and extra field."""
-
-_UNREADABLE = 0x61
-"""Flags of members that are encrypted or patched, which zipfile refuses."""
-
 _SMALL_BYTES = 1 << 16
 _HELD_BYTES = 1 << 26
 """Arrays that are small are read once, as long as all of them take no more than this."""
@@ -74,13 +66,12 @@ def open_record(path: str | os.PathLike[str]) -> Iterator[Record]:
     path = Path(path)
     if not path.is_file():
         raise UsageError(f"there is no record {path}")
-    with path.open("rb") as file:
-        try:
-            archive = zipfile.ZipFile(file)
-        except (zipfile.BadZipFile, NotImplementedError):
-            raise RecordError(f"{path} is no record of detaudit, or was cut off") from None
-        with archive:
-            yield _read(path, file, archive)
+    try:
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, NotImplementedError):
+        raise RecordError(f"{path} is no record of detaudit, or was cut off") from None
+    with archive:
+        yield _read(path, archive)
 
 
 def is_record(path: str | os.PathLike[str]) -> bool:
@@ -97,7 +88,7 @@ def is_record(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def _read(path: Path, file: BufferedReader, archive: zipfile.ZipFile) -> Record:
+def _read(path: Path, archive: zipfile.ZipFile) -> Record:
     if _FACTS not in archive.namelist():
         raise RecordError(f"{path} is no record of detaudit: it holds no {_FACTS}")
     with telling_damage(path):
@@ -110,7 +101,7 @@ def _read(path: Path, file: BufferedReader, archive: zipfile.ZipFile) -> Record:
             f" {VERSION}; use a newer detaudit"
         )
     with telling_damage(path):
-        arrays = _Arrays(path, file, archive, dict(facts["digests"]))
+        arrays = _Arrays(path, archive, dict(facts["digests"]))
         held = set(arrays)
         # Decoding would read every array.
         record = dataclasses.replace(from_plain(Record, facts), arrays=arrays)
@@ -165,15 +156,8 @@ def _digest(array: np.ndarray) -> str:
 class _Arrays(Mapping[str, np.ndarray]):
     """Arrays of an open archive, each compared with its digest when it is first read."""
 
-    def __init__(
-        self,
-        path: Path,
-        file: BufferedReader,
-        archive: zipfile.ZipFile,
-        digests: dict[str, str],
-    ) -> None:
+    def __init__(self, path: Path, archive: zipfile.ZipFile, digests: dict[str, str]) -> None:
         self._path = path
-        self._file = file
         self._archive = archive
         self._digests = digests
         names = (name for name in archive.namelist() if name.endswith(".npy"))
@@ -189,7 +173,8 @@ class _Arrays(Mapping[str, np.ndarray]):
         if info is None:
             raise KeyError(key)
         with telling_damage(self._path):
-            array = self._load(info)
+            with self._archive.open(info) as member:
+                array: np.ndarray = np.lib.format.read_array(member, allow_pickle=False)
             if key not in self._checked and _digest(array) != self._digests[key]:
                 raise ValueError(f"{key} is not the array that was saved")
         self._checked.add(key)
@@ -197,19 +182,6 @@ class _Arrays(Mapping[str, np.ndarray]):
             self._room -= array.nbytes
             array.flags.writeable = False
             self._held[key] = array
-        return array
-
-    def _load(self, info: zipfile.ZipInfo) -> np.ndarray:
-        array: np.ndarray
-        if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & _UNREADABLE:
-            with self._archive.open(info) as member:
-                array = np.lib.format.read_array(member, allow_pickle=False)
-            return array
-        # NumPy reads from a file of the system many times faster than from a member.
-        self._file.seek(info.header_offset)
-        *_, name, extra = _LOCAL_HEADER.unpack(self._file.read(_LOCAL_HEADER.size))
-        self._file.seek(name + extra, os.SEEK_CUR)
-        array = np.lib.format.read_array(self._file, allow_pickle=False)
         return array
 
     def __iter__(self) -> Iterator[str]:
